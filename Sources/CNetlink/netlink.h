@@ -1,0 +1,2 @@
+#include <netlink/netlink.h>
+#include <netlink/route/link.h>

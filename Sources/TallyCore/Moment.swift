@@ -1,0 +1,48 @@
+// What time it is, as a value: the core never asks a clock.
+
+/// The kernel's identity of one boot: the 128 bits of /proc/sys/kernel/random/boot_id.
+package struct BootID: Hashable, Sendable {
+  package var high: UInt64
+  package var low: UInt64
+
+  package init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+}
+
+/// One reading of the clocks, taken once per event and passed in.
+package struct Moment: Hashable, Sendable {
+  /// Wall clock (CLOCK_REALTIME), nanoseconds since 1970-01-01 UTC. May step.
+  package var utc: Int64
+  /// CLOCK_BOOTTIME, nanoseconds since boot, suspend included. Never steps.
+  package var boot: Int64
+  package var bootID: BootID
+
+  package init(utc: Int64, boot: Int64, bootID: BootID) {
+    self.utc = utc
+    self.boot = boot
+    self.bootID = bootID
+  }
+
+  /// Nanoseconds a second.
+  package static let second: Int64 = 1_000_000_000
+  package static let minute: Int64 = 60 * second
+
+  /// Whole seconds since 1970, rounded down also before it.
+  package var utcSeconds: Int64 { floorDivide(utc, Moment.second) }
+
+  /// The instant of boot on the wall clock as it stands at this moment, nanoseconds since 1970.
+  package var bootInstant: Int64 { utc - boot }
+
+  /// Elapsed nanoseconds since `earlier` by the boot clock; nil when the boots differ and no clock can tell.
+  package func elapsed(since earlier: Moment) -> Int64? {
+    bootID == earlier.bootID ? boot - earlier.boot : nil
+  }
+}
+
+/// Division that rounds towards negative infinity, so that buckets before 1970 do not overlap.
+package func floorDivide(_ a: Int64, _ b: Int64) -> Int64 {
+  let q = a / b
+  return (a % b != 0 && (a < 0) != (b < 0)) ? q - 1 : q
+}

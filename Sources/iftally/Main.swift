@@ -1,0 +1,2 @@
+// Placeholder.
+@main enum Main { static func main() {} }
