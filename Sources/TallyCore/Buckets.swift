@@ -42,6 +42,8 @@ package struct BucketFlags: OptionSet, Hashable, Sendable {
   package static let acrossHour = BucketFlags(rawValue: 8)
   package static let acrossDay = BucketFlags(rawValue: 16)
   package static let acrossMonth = BucketFlags(rawValue: 32)
+  /// More passed than the link should be able to move; shown by the kernel twice, booked, and labelled.
+  package static let implausible = BucketFlags(rawValue: 64)
 
   /// The flag that makes a bucket of `tier` count as placed.
   package static func across(_ tier: Tier) -> BucketFlags {

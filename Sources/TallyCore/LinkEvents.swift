@@ -19,6 +19,15 @@ package enum LinkEvent: Sendable {
   case changed(ListedLink)
   /// RTM_DELLINK of AF_UNSPEC: final counters. `movedOut`: it left for another namespace and lives on there.
   case departed(ifindex: UInt32, name: LinkName, final: LinkCounters?, movedOut: Bool)
+
+  /// The index whose incarnation begins or ends with this event: dumps near it may show either one.
+  package var bornOrDead: UInt32? {
+    switch self {
+    case .appeared(let link): link.facts.ifindex
+    case .changed: nil
+    case .departed(let ifindex, _, _, _): ifindex
+    }
+  }
 }
 
 /// Why a full list of links is given to the ledger.

@@ -1,0 +1,204 @@
+// The ledger: observations in, certain amounts and their baselines out. It never invents a byte.
+
+/// Turns readings and events of links into amounts that are kept together with the baselines that explain them.
+///
+/// Pure: it asks no clock, kernel or disk; every observation carries its moment. The law: what is counted is
+/// never more than the truth; it is equal to it when nothing was unobservable; anything else is labelled.
+package struct Ledger: Sendable {
+  /// Local days, for the running day and for the labels of amounts that were placed across one.
+  package var calendar: LocalCalendar
+  /// Every link ever seen, by slot.
+  package internal(set) var records: [LinkRecord] = []
+  /// What the kernel last said of each; the last facts of absent ones.
+  package internal(set) var facts: [LinkFacts?] = []
+  var tallies: [Tally] = []
+  var lives: [Life] = []
+  /// ifindex -> position in `lives`.
+  var positions: [UInt32: Int] = [:]
+  /// Identity key -> slot of the record that bears it now.
+  var slots: [String: Int] = [:]
+  /// Position in `lives` of the n-th line of the last dump: the kernel's order hardly changes between dumps.
+  var hints: [Int] = []
+  /// Veth ends whose own counters could not say what they received, by the ifindex of the other end.
+  var halves: [UInt32: VethHalf] = [:]
+
+  var dirtySlots: Set<Int> = []
+  var pending = Pending()
+  var nextID: LinkID = 1
+
+  /// The last moment at which something was observed.
+  package internal(set) var lastMoment: Moment?
+  /// The last moment at which every present link was observed (a dump was applied).
+  package internal(set) var lastSample: Moment?
+  /// The running local day, UTC seconds.
+  package internal(set) var day: (start: Int64, end: Int64) = (0, 0)
+  /// False while the running day's earlier amounts, which the store has, are not loaded.
+  package internal(set) var todayIsKnown = false
+
+  /// The clock steps seen by this process, newest last, at most `keptSteps`.
+  package internal(set) var clockSteps: [ClockStep] = []
+  package internal(set) var clockStepCount: UInt64 = 0
+  /// Readings that no known link explains; the source should list the links again.
+  package internal(set) var strangers: UInt64 = 0
+  /// Readings that were held because they were odd.
+  package internal(set) var heldReadings: UInt64 = 0
+
+  // Rates are bytes over the last closed epoch: from one sample to another at least `epochLength` later.
+  var epoch: UInt64 = 1
+  var epochStart: Int64 = 0
+  var lastEpochNanoseconds: Int64 = 0
+
+  static let epochLength: Int64 = 900_000_000
+  static let keptSteps = 32
+
+  package init(calendar: LocalCalendar) {
+    self.calendar = calendar
+  }
+}
+
+/// What a commit will write besides links.
+struct Pending: Sendable {
+  var rows: [BucketRow] = []
+  var incarnations: [Incarnation] = []
+  var gaps: [Gap] = []
+  var steps: [ClockStep] = []
+}
+
+/// One dead end of a veth pair that waits for the other's final counters.
+struct VethHalf: Sendable {
+  var slot: Int
+  var counters: LinkCounters
+  /// Where its missing receive side would be placed.
+  var fromBoot: Int64
+  /// Samples it has waited for.
+  var age = 0
+}
+
+extension Ledger {
+  /// Takes the time of an observation: finds steps of the clock, opens the day.
+  mutating func advance(to now: Moment) {
+    if let last = lastMoment, let elapsed = now.elapsed(since: last) {
+      let step = (now.utc - last.utc) - elapsed
+      if abs(step) >= Moment.second {
+        let record = ClockStep(at: now.utcSeconds, by: step)
+        clockStepCount += 1
+        clockSteps.append(record)
+        if clockSteps.count > Ledger.keptSteps { clockSteps.removeFirst() }
+        if pending.steps.count < Ledger.keptSteps { pending.steps.append(record) }
+      }
+    }
+    lastMoment = now
+    let second = now.utcSeconds
+    if second < day.start || second >= day.end { openDay(holding: second) }
+  }
+
+  private mutating func openDay(holding second: Int64) {
+    // The next day opens empty; any other is a step of the clock or a start, and the store has to tell.
+    let follows = second >= day.end && second < calendar.next(.day, day.end) && todayIsKnown
+    day = (calendar.start(.day, second), calendar.next(.day, second))
+    for slot in tallies.indices {
+      tallies[slot].today = .zero
+      tallies[slot].todayFlags = []
+    }
+    todayIsKnown = follows
+  }
+
+  /// Sets the running day's sums from rows of any tier that start in it: the stored and the uncommitted ones.
+  package mutating func setToday(from rows: [BucketRow]) {
+    var slotOf: [LinkID: Int] = [:]
+    for slot in records.indices {
+      slotOf[records[slot].id] = slot
+      tallies[slot].today = .zero
+      tallies[slot].todayFlags = []
+    }
+    for row in rows where row.start >= day.start && row.start < day.end {
+      guard let slot = slotOf[row.link] else { continue }
+      tallies[slot].today += row.amounts
+      tallies[slot].todayFlags.formUnion(row.flags)
+    }
+    todayIsKnown = true
+  }
+
+  /// Forgets the running day's bounds, for when the zone changed: the store has to tell again.
+  package mutating func zoneChanged(_ calendar: LocalCalendar) {
+    self.calendar = calendar
+    todayIsKnown = false
+    day = (0, 0)
+    if let now = lastMoment { openDay(holding: now.utcSeconds) }
+  }
+
+  /// The span from an instant of the boot clock until `now`, on the wall clock as it stands now.
+  func placement(fromBoot: Int64, to now: Moment) -> Placement {
+    Placement(from: now.utc - max(0, now.boot - fromBoot), to: now.utc, calendar: calendar)
+  }
+
+  // MARK: Booking
+
+  /// Books amounts of a life.
+  mutating func book(_ amounts: Amounts, flags: BucketFlags, at position: Int, _ placement: Placement) {
+    guard !amounts.isZero || !flags.isEmpty else { return }
+    let slot = lives[position].slot
+    lives[position].isDirty = true
+    lives[position].addToRate(rx: amounts.rxBytes, tx: amounts.txBytes, epoch: epoch)
+    guard placement.slices.count == 1 else {
+      flushOpen(at: position)
+      return place(amounts, flags: flags, slot: slot, placement)
+    }
+    let start = placement.slices[0].start
+    if !lives[position].open.isEmpty, lives[position].open.start != start { flushOpen(at: position) }
+    lives[position].open.start = start
+    lives[position].open.amounts += amounts
+    lives[position].open.flags.formUnion(flags)
+    addToTally(amounts, flags: flags, slot: slot, start: start)
+  }
+
+  /// Books amounts of a link that need not be present any more.
+  mutating func place(_ amounts: Amounts, flags: BucketFlags, slot: Int, _ placement: Placement) {
+    guard !amounts.isZero || !flags.isEmpty else { return }
+    let flags = flags.union(placement.flags)
+    for (slice, share) in zip(placement.slices, placement.shares(of: amounts)) {
+      let isPlaced = !placement.flags.isEmpty
+      pending.rows.append(
+        BucketRow(
+          tier: .minute, start: slice.start, link: records[slot].id, amounts: share,
+          placedRx: isPlaced ? share.rxBytes : 0, placedTx: isPlaced ? share.txBytes : 0, flags: flags))
+      addToTally(share, flags: flags, slot: slot, start: slice.start)
+    }
+  }
+
+  private mutating func addToTally(_ amounts: Amounts, flags: BucketFlags, slot: Int, start: Int64) {
+    tallies[slot].total += amounts
+    if start >= day.start, start < day.end {
+      tallies[slot].today += amounts
+      tallies[slot].todayFlags.formUnion(flags)
+    }
+    if flags.contains(.atLeast), !records[slot].totalIsAtLeast {
+      records[slot].totalIsAtLeast = true
+      dirtySlots.insert(slot)
+    }
+  }
+
+  mutating func flushOpen(at position: Int) {
+    let open = lives[position].open
+    guard !open.isEmpty else { return }
+    pending.rows.append(
+      BucketRow(
+        tier: .minute, start: open.start, link: records[lives[position].slot].id, amounts: open.amounts,
+        flags: open.flags))
+    lives[position].open = OpenBucket()
+  }
+
+  /// Records that bytes of a link may have passed unseen.
+  mutating func recordLoss(slot: Int, from: Int64, to now: Moment, reason: GapReason) {
+    let end = now.utcSeconds + 1
+    pending.gaps.append(Gap(link: records[slot].id, from: min(from, end - 1), to: end, reason: reason, lossy: true))
+    records[slot].totalIsAtLeast = true
+    if end > day.start { tallies[slot].todayFlags.insert(.atLeast) }
+    dirtySlots.insert(slot)
+  }
+
+  /// UTC seconds, on the present clock, of an instant of the boot clock.
+  func utcSeconds(ofBoot boot: Int64, at now: Moment) -> Int64 {
+    floorDivide(now.utc - max(0, now.boot - boot), Moment.second)
+  }
+}

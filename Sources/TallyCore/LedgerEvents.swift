@@ -1,0 +1,154 @@
+// Link events: births, changes, deaths with final counters, and the two ends of a veth pair.
+
+extension Ledger {
+  /// Applies link events in the order in which the kernel queued them.
+  package mutating func apply(_ events: [LinkEvent], at now: Moment) {
+    guard !events.isEmpty else { return }
+    advance(to: now)
+    for event in events {
+      switch event {
+      case .appeared(let link): appeared(link, at: now)
+      case .changed(let link): changed(link, at: now)
+      case .departed(let ifindex, _, let final, let movedOut):
+        departed(ifindex: ifindex, final: final, movedOut: movedOut, at: now)
+      }
+    }
+  }
+
+  private mutating func appeared(_ link: ListedLink, at now: Moment) {
+    if let old = positions[link.facts.ifindex] {
+      // The kernel gives an index away only after its old owner died; that death was not reported.
+      close(at: old, death: .vanished, now)
+    }
+    // A link made here starts at zero; one that moved in kept its counters, and what passed elsewhere is not
+    // ours. Both count from what the event shows.
+    let base = link.counters ?? .zero
+    let birth: BirthCause = base == .zero ? .born : .movedIn
+    open(link.facts, base: base, since: watchedFrom(at: now), birth: birth, at: now)
+  }
+
+  private mutating func changed(_ link: ListedLink, at now: Moment) {
+    guard let position = positions[link.facts.ifindex] else { return }
+    update(link.facts, at: position, now)
+    guard let counters = link.counters else { return }
+    // An event may be older than a dump, so a lower value in it means nothing; an odd one waits for the dump.
+    let life = lives[position]
+    let more = increase(counters, life.counters)
+    let from = bookedFrom(life, now)
+    let ceiling = Ceiling.over(
+      nanoseconds: now.boot - from, speedMbit: life.speedMbit == 0 ? nil : life.speedMbit, width: .bits64)
+    guard life.held.isEmpty, more.rxBytes <= ceiling.bytes, more.txBytes <= ceiling.bytes else { return }
+    lives[position].counters = highWater(life.counters, counters)
+    book(more, flags: [], at: position, placement(fromBoot: from, to: now))
+  }
+
+  private mutating func departed(ifindex: UInt32, final: LinkCounters?, movedOut: Bool, at now: Moment) {
+    guard let position = positions[ifindex] else { return }
+    let life = lives[position]
+    let slot = life.slot
+    let from = bookedFrom(life, now)
+    let span = placement(fromBoot: from, to: now)
+    var flags: BucketFlags = []
+    var counters = life.counters
+    if let final {
+      var amounts = increase(final, life.counters)
+      if !life.held.isEmpty, !life.isVeth {
+        // What was odd stays odd in the final reading: it was a reset, or bytes that may not be believed.
+        let settled = settleHeld(life, final: final)
+        amounts = settled.amounts
+        flags.formUnion(settled.flags)
+      }
+      counters = highWater(life.counters, final)
+      book(amounts, flags: flags, at: position, span)
+    }
+    if final == nil || !flags.isEmpty {
+      recordLoss(
+        slot: slot, from: utcSeconds(ofBoot: from, at: now), to: now,
+        reason: final == nil ? .vanished : .counterReset)
+    }
+    if movedOut {
+      // The pair no longer dies together, so neither end may speak for the other.
+      if life.peer != 0, let other = positions[life.peer] { lives[other].peer = 0 }
+    } else {
+      settleVeth(life, counters: counters, from: from, now)
+    }
+    close(at: position, death: movedOut ? .movedOut : .deleted, now)
+  }
+
+  /// Final amounts of a life with counters in an odd state.
+  private func settleHeld(_ life: Life, final: LinkCounters) -> (amounts: Amounts, flags: BucketFlags) {
+    var amounts = Amounts.zero
+    var flags: BucketFlags = []
+    func settle(
+      _ counter: KeyPath<LinkCounters, UInt64>, _ amount: WritableKeyPath<Amounts, UInt64>, _ mask: CounterMask
+    ) {
+      let last = life.counters[keyPath: counter]
+      let value = final[keyPath: counter]
+      guard life.held.contains(mask) else {
+        amounts[keyPath: amount] = value > last ? value - last : 0
+        return
+      }
+      switch judge(last: last, raw: value, held: life.heldCounters[keyPath: counter], ceiling: .max) {
+      case .counted(let bytes): amounts[keyPath: amount] = bytes
+      case .reset(let bytes):
+        amounts[keyPath: amount] = bytes
+        flags.insert(.atLeast)
+      default: flags.insert(.atLeast)
+      }
+    }
+    settle(\.rxBytes, \.rxBytes, .rxBytes)
+    settle(\.txBytes, \.txBytes, .txBytes)
+    settle(\.rxPackets, \.rxPackets, .rxPackets)
+    settle(\.txPackets, \.txPackets, .txPackets)
+    return (amounts, flags)
+  }
+
+  // MARK: Veth
+
+  /// A dying veth end shows 0 received, because what it receives is what its peer sends and the peer is gone
+  /// first. What it sent is right. So the final tx of one end is the final rx of the other.
+  private mutating func settleVeth(_ life: Life, counters: LinkCounters, from: Int64, _ now: Moment) {
+    guard life.isVeth else { return }
+    if let half = halves.removeValue(forKey: life.ifindex) {
+      // The other end died first and waits for what we sent; its own tx is what we received.
+      let span = placement(fromBoot: half.fromBoot, to: now)
+      var received = Amounts.zero
+      received.rxBytes = above(counters.txBytes, half.counters.rxBytes)
+      received.rxPackets = above(counters.txPackets, half.counters.rxPackets)
+      place(received, flags: [], slot: half.slot, span)
+      dirtySlots.insert(half.slot)
+      var ours = Amounts.zero
+      ours.rxBytes = above(half.counters.txBytes, counters.rxBytes)
+      ours.rxPackets = above(half.counters.txPackets, counters.rxPackets)
+      place(ours, flags: [], slot: life.slot, placement(fromBoot: from, to: now))
+    } else if life.peer != 0, positions[life.peer] != nil {
+      halves[life.peer] = VethHalf(slot: life.slot, counters: counters, fromBoot: from)
+    } else {
+      recordLoss(slot: life.slot, from: utcSeconds(ofBoot: from, at: now), to: now, reason: .peerTail)
+    }
+  }
+
+  /// Gives up on halves whose other end did not die within the next sample.
+  mutating func expireHalves(at now: Moment) {
+    for (peer, half) in halves {
+      if half.age > 0 {
+        halves.removeValue(forKey: peer)
+        recordLoss(
+          slot: half.slot, from: utcSeconds(ofBoot: half.fromBoot, at: now), to: now, reason: .peerTail)
+      } else {
+        halves[peer]?.age += 1
+      }
+    }
+  }
+
+  private func above(_ a: UInt64, _ b: UInt64) -> UInt64 { a > b ? a - b : 0 }
+
+  /// Boot-clock instant after which a life's unbooked bytes passed.
+  func bookedFrom(_ life: Life, _ now: Moment) -> Int64 { max(life.since, watchedFrom(at: now)) }
+
+  /// Boot-clock instant of the last sample; the instant of boot when that was in an earlier one.
+  func watchedFrom(at now: Moment) -> Int64 {
+    guard let lastSample else { return now.boot }
+    return now.elapsed(since: lastSample) == nil ? 0 : lastSample.boot
+  }
+}

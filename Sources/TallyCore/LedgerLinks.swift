@@ -1,0 +1,139 @@
+// Lives and records: how a link that appears finds its history, and how a life is opened and closed.
+
+extension Ledger {
+  /// Opens a life, with the record of its identity or a new one; returns the slot.
+  @discardableResult
+  mutating func open(_ facts: LinkFacts, base: LinkCounters, since: Int64, birth: BirthCause, at now: Moment) -> Int {
+    let (slot, isNew) = slot(for: facts, at: now)
+    let position = lives.count
+    lives.append(
+      Life(
+        ifindex: facts.ifindex, slot: slot, inode: facts.inode, counters: base, since: since,
+        speedMbit: trustedSpeed(facts), birth: birth, opened: now.utcSeconds))
+    positions[facts.ifindex] = position
+    if !isNew { records[slot].resets &+= 1 }
+    records[slot].baseline = baseline(of: lives[position], at: now)
+    update(facts, at: position, now)
+    recordIncarnation(lives[position], closed: nil, death: nil, at: now)
+    return slot
+  }
+
+  /// Ends a life. What it counted stays; its record has no baseline any more.
+  mutating func close(at position: Int, death: DeathCause, _ now: Moment) {
+    flushOpen(at: position)
+    let life = lives[position]
+    recordIncarnation(life, closed: now.utcSeconds, death: death, at: now)
+    if death == .vanished {
+      recordLoss(
+        slot: life.slot, from: utcSeconds(ofBoot: bookedFrom(life, now), at: now), to: now, reason: .vanished)
+    }
+    records[life.slot].baseline = nil
+    records[life.slot].lastSeen = now.utcSeconds
+    dirtySlots.insert(life.slot)
+    positions.removeValue(forKey: life.ifindex)
+    lives.swapAt(position, lives.count - 1)
+    lives.removeLast()
+    if position < lives.count { positions[lives[position].ifindex] = position }
+  }
+
+  /// Takes over what the kernel says of a present link now: a live rename is followed.
+  mutating func update(_ new: LinkFacts, at position: Int, _ now: Moment) {
+    let slot = lives[position].slot
+    var new = new
+    if new.inode == 0 { new.inode = lives[position].inode }
+    lives[position].inode = new.inode
+    lives[position].speedMbit = trustedSpeed(new)
+    notePeer(new, at: position)
+    facts[slot] = new
+    let what = classify(new)
+    var key = identityKey(new)
+    if let owner = slots[key], owner != slot, isPresent(owner) { key = nameKey(new) }
+    let record = records[slot]
+    guard record.name != new.name || record.key != key || record.kind != what.kind || record.type != what.type else {
+      return
+    }
+    records[slot].key = key
+    if slots[record.key] == slot {
+      slots[record.key] = bearer(of: record.key)
+    }
+    // The present bearer of a name owns it; an absent one of the same name keeps its history under its id.
+    if slots[key].map({ !isPresent($0) }) ?? true { slots[key] = slot }
+    records[slot].name = new.name
+    records[slot].kind = what.kind
+    records[slot].type = what.type
+    records[slot].lastSeen = now.utcSeconds
+    dirtySlots.insert(slot)
+  }
+
+  /// A pair is remembered from the time when both ends are up: a dying end already shows no peer.
+  private mutating func notePeer(_ facts: LinkFacts, at position: Int) {
+    lives[position].isVeth = facts.isVeth
+    // Once an end has been in another namespace the pair's counters no longer vouch for each other here.
+    guard facts.isVeth, lives[position].birth != .movedIn else { return }
+    if facts.lowerIsElsewhere {
+      lives[position].peer = 0
+    } else if facts.lower != 0, let other = positions[facts.lower], lives[other].birth != .movedIn {
+      lives[position].peer = facts.lower
+      lives[other].peer = facts.ifindex
+    }
+  }
+
+  /// The record that a link belongs to: hardware by its permanent address unless another present link has
+  /// the same, everything else by kind and name.
+  private mutating func slot(for facts: LinkFacts, at now: Moment) -> (slot: Int, isNew: Bool) {
+    for key in [identityKey(facts), nameKey(facts)] {
+      guard let slot = slots[key] else { break }
+      if !isPresent(slot) { return (slot, false) }
+    }
+    let what = classify(facts)
+    let taken = slots[identityKey(facts)].map(isPresent) ?? false
+    let key = taken ? nameKey(facts) : identityKey(facts)
+    let record = LinkRecord(
+      id: nextID, key: key, name: facts.name, kind: what.kind, type: what.type, firstSeen: now.utcSeconds,
+      lastSeen: now.utcSeconds)
+    return (add(record), true)
+  }
+
+  /// The record that owns a key which its owner gave up: the present bearer (two links that swap names pass
+  /// through a moment in which both bear one), else the newest. Times do not decide: clocks step.
+  private func bearer(of key: String) -> Int? {
+    let bearers = records.indices.filter { records[$0].key == key }
+    return bearers.first(where: isPresent) ?? bearers.max { records[$0].id < records[$1].id }
+  }
+
+  /// Adds a record with its tally; a present bearer of the key keeps it.
+  @discardableResult
+  mutating func add(_ record: LinkRecord) -> Int {
+    let slot = records.count
+    records.append(record)
+    facts.append(nil)
+    var tally = Tally()
+    tally.total = record.total
+    tallies.append(tally)
+    if slots[record.key].map({ !isPresent($0) }) ?? true { slots[record.key] = slot }
+    nextID = max(nextID, record.id &+ 1)
+    dirtySlots.insert(slot)
+    return slot
+  }
+
+  /// True when the link of this slot is there now.
+  package func isPresent(_ slot: Int) -> Bool {
+    guard let ifindex = facts[slot]?.ifindex, let position = positions[ifindex] else { return false }
+    return lives[position].slot == slot
+  }
+
+  func baseline(of life: Life, at now: Moment) -> Baseline {
+    Baseline(at: now, ifindex: life.ifindex, inode: life.inode, counters: life.counters)
+  }
+
+  private mutating func recordIncarnation(_ life: Life, closed: Int64?, death: DeathCause?, at now: Moment) {
+    pending.incarnations.append(
+      Incarnation(
+        link: records[life.slot].id, bootID: now.bootID, ifindex: life.ifindex, inode: life.inode,
+        opened: life.opened, birth: life.birth, closed: closed, death: death))
+  }
+
+  private func trustedSpeed(_ facts: LinkFacts) -> UInt32 {
+    facts.hasDevice && !facts.isVirtual && facts.infoKind.isEmpty ? facts.speedMbit ?? 0 : 0
+  }
+}

@@ -1,0 +1,151 @@
+// Applying a counter dump: the path that every sample walks for every link.
+
+extension Ledger {
+  /// Applies a dump that was taken, and its queue of events drained, before `now`.
+  ///
+  /// Lines of links whose creation or deletion was among those events must have been left out by the source:
+  /// they may belong to the other incarnation. Nothing is lost by it, since counters are cumulative.
+  package mutating func apply(_ readings: UnsafeBufferPointer<Reading>, width: CounterWidth, at now: Moment) {
+    advance(to: now)
+    let sampledFrom = watchedFrom(at: now)
+    let placement = placement(fromBoot: sampledFrom, to: now)
+    let ceiling = Ceiling.over(nanoseconds: now.boot - sampledFrom, speedMbit: nil, width: .bits64).bytes
+    if hints.count < readings.count { hints += Array(repeating: 0, count: readings.count - hints.count) }
+    for line in readings.indices {
+      let ifindex = readings[line].ifindex
+      var position = hints[line]
+      if position >= lives.count || lives[position].ifindex != ifindex {
+        guard let found = positions[ifindex] else {
+          strangers += 1
+          continue
+        }
+        position = found
+        hints[line] = found
+      }
+      let raw = readings[line].counters
+      let last = lives[position].counters
+      let isQuiet = lives[position].held.isEmpty && width == .bits64
+      if isQuiet, raw == last { continue }
+      let startedLater = lives[position].since > sampledFrom
+      if isQuiet, !startedLater, lives[position].speedMbit == 0, raw.rxBytes >= last.rxBytes,
+        raw.txBytes >= last.txBytes, raw.rxPackets >= last.rxPackets, raw.txPackets >= last.txPackets,
+        raw.rxBytes - last.rxBytes <= ceiling, raw.txBytes - last.txBytes <= ceiling
+      {
+        lives[position].counters = raw
+        book(difference(raw, last), flags: [], at: position, placement)
+        continue
+      }
+      let span = startedLater ? self.placement(fromBoot: lives[position].since, to: now) : placement
+      let elapsed = now.boot - max(sampledFrom, lives[position].since)
+      judgeReading(raw, width: width, at: position, span, nanoseconds: elapsed, now)
+    }
+    lastSample = now
+    closeEpoch(at: now)
+    expireHalves(at: now)
+  }
+
+  /// Judges each counter of a reading alone and books what is certain.
+  mutating func judgeReading(
+    _ raw: LinkCounters, width: CounterWidth, at position: Int, _ placement: Placement, nanoseconds: Int64,
+    _ now: Moment
+  ) {
+    let speed = lives[position].speedMbit
+    let ceiling = Ceiling.over(nanoseconds: nanoseconds, speedMbit: speed == 0 ? nil : speed, width: width)
+    let packets = Ceiling(bytes: .max, isKnown: false)
+    var amounts = Amounts.zero
+    var flags: BucketFlags = []
+    var wasReset = false
+
+    func weigh(
+      _ counter: WritableKeyPath<LinkCounters, UInt64>, _ amount: WritableKeyPath<Amounts, UInt64>,
+      _ mask: CounterMask, _ ceiling: Ceiling, life: inout Life, heldCount: inout UInt64
+    ) {
+      let last = life.counters[keyPath: counter]
+      let value = raw[keyPath: counter]
+      let held = life.held.contains(mask) ? life.heldCounters[keyPath: counter] : nil
+      let verdict =
+        width == .bits64
+        ? judge(last: last, raw: value, held: held, ceiling: ceiling.bytes)
+        : judge32(last: last, raw: UInt32(truncatingIfNeeded: value), held: held, ceiling: ceiling)
+      life.held.remove(mask)
+      switch verdict {
+      case .counted(let bytes):
+        amounts[keyPath: amount] = bytes
+        life.counters[keyPath: counter] = width == .bits64 ? value : last &+ bytes
+      case .ambiguous(let bytes):
+        amounts[keyPath: amount] = bytes
+        life.counters[keyPath: counter] = last &+ bytes
+        if mask == .rxBytes || mask == .txBytes { flags.insert(.atLeast) }
+      case .implausible(let bytes):
+        amounts[keyPath: amount] = bytes
+        life.counters[keyPath: counter] = value
+        flags.insert(.implausible)
+      case .held:
+        life.held.insert(mask)
+        life.heldCounters[keyPath: counter] = value
+        heldCount += 1
+      case .steppedBack:
+        life.held.insert(mask)
+        life.heldCounters[keyPath: counter] = value
+        flags.insert(.atLeast)
+      case .reset(let bytes):
+        amounts[keyPath: amount] = bytes
+        life.counters[keyPath: counter] = value
+        flags.insert(.atLeast)
+        wasReset = true
+      }
+    }
+
+    weigh(\.rxBytes, \.rxBytes, .rxBytes, ceiling, life: &lives[position], heldCount: &heldReadings)
+    weigh(\.txBytes, \.txBytes, .txBytes, ceiling, life: &lives[position], heldCount: &heldReadings)
+    weigh(\.rxPackets, \.rxPackets, .rxPackets, packets, life: &lives[position], heldCount: &heldReadings)
+    weigh(\.txPackets, \.txPackets, .txPackets, packets, life: &lives[position], heldCount: &heldReadings)
+    book(amounts, flags: flags, at: position, placement)
+    if wasReset {
+      let slot = lives[position].slot
+      records[slot].resets &+= 1
+      recordLoss(
+        slot: slot, from: utcSeconds(ofBoot: now.boot - nanoseconds, at: now), to: now, reason: .counterReset)
+    }
+  }
+
+  private mutating func closeEpoch(at now: Moment) {
+    let length = now.boot - epochStart
+    guard epochStart == 0 || length >= Ledger.epochLength else { return }
+    lastEpochNanoseconds = epochStart == 0 ? 0 : length
+    epoch &+= 1
+    epochStart = now.boot
+  }
+
+  /// Bytes a second over the last closed epoch, and its length in seconds; nil before the second sample.
+  package func rate(slot: Int) -> (rx: Double, tx: Double, seconds: Double)? {
+    guard lastEpochNanoseconds > 0, let ifindex = facts[slot]?.ifindex, let position = positions[ifindex],
+      lives[position].slot == slot
+    else { return nil }
+    let seconds = Double(lastEpochNanoseconds) / 1e9
+    let bytes = lives[position].rateBytes(epoch: epoch)
+    return (Double(bytes.rx) / seconds, Double(bytes.tx) / seconds, seconds)
+  }
+}
+
+@inline(__always)
+func difference(_ new: LinkCounters, _ old: LinkCounters) -> Amounts {
+  Amounts(
+    rxBytes: new.rxBytes &- old.rxBytes, txBytes: new.txBytes &- old.txBytes,
+    rxPackets: new.rxPackets &- old.rxPackets, txPackets: new.txPackets &- old.txPackets)
+}
+
+/// The part of `new` that lies above `old`, each counter alone: what an event may be trusted with.
+func increase(_ new: LinkCounters, _ old: LinkCounters) -> Amounts {
+  func above(_ a: UInt64, _ b: UInt64) -> UInt64 { a > b ? a - b : 0 }
+  return Amounts(
+    rxBytes: above(new.rxBytes, old.rxBytes), txBytes: above(new.txBytes, old.txBytes),
+    rxPackets: above(new.rxPackets, old.rxPackets), txPackets: above(new.txPackets, old.txPackets))
+}
+
+/// The higher of each counter.
+func highWater(_ a: LinkCounters, _ b: LinkCounters) -> LinkCounters {
+  LinkCounters(
+    rxBytes: max(a.rxBytes, b.rxBytes), txBytes: max(a.txBytes, b.txBytes),
+    rxPackets: max(a.rxPackets, b.rxPackets), txPackets: max(a.txPackets, b.txPackets))
+}

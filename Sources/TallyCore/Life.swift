@@ -1,0 +1,80 @@
+// One incarnation under observation: plain values only, since a sample walks thousands of them.
+
+/// The four counters, for masks that say which of them are in an odd state.
+struct CounterMask: OptionSet {
+  let rawValue: UInt8
+  static let rxBytes = CounterMask(rawValue: 1)
+  static let txBytes = CounterMask(rawValue: 2)
+  static let rxPackets = CounterMask(rawValue: 4)
+  static let txPackets = CounterMask(rawValue: 8)
+}
+
+/// The bucket that a link's amounts are being added to.
+struct OpenBucket {
+  /// UTC seconds; meaningless while the amounts are zero and no flag is set.
+  var start: Int64 = 0
+  var amounts = Amounts.zero
+  var flags: BucketFlags = []
+
+  var isEmpty: Bool { amounts.isZero && flags.isEmpty }
+}
+
+/// What the ledger holds of one present link.
+struct Life {
+  var ifindex: UInt32
+  /// Position of its record and tally.
+  var slot: Int
+  var inode: UInt64
+  /// High-water marks; 64 bits also for a narrow source, which is extended.
+  var counters: LinkCounters
+  /// Boot-clock nanoseconds: its amounts cannot be older than this.
+  var since: Int64
+  /// Mbit/s of hardware, 0 when unknown or virtual.
+  var speedMbit: UInt32
+  var isVeth = false
+  /// Index of the other veth end when it lives in this namespace, 0 when none or unknown.
+  var peer: UInt32 = 0
+  var held: CounterMask = []
+  var heldCounters = LinkCounters.zero
+  var open = OpenBucket()
+  /// Its baseline differs from the committed one.
+  var isDirty = true
+  var birth: BirthCause
+  /// UTC seconds.
+  var opened: Int64
+
+  // Rates: bytes of the epoch that is running, and of the one before it.
+  var rateEpoch: UInt64 = 0
+  var epochRx: UInt64 = 0
+  var epochTx: UInt64 = 0
+  var lastEpochRx: UInt64 = 0
+  var lastEpochTx: UInt64 = 0
+
+  mutating func addToRate(rx: UInt64, tx: UInt64, epoch: UInt64) {
+    if rateEpoch != epoch {
+      let follows = rateEpoch &+ 1 == epoch
+      lastEpochRx = follows ? epochRx : 0
+      lastEpochTx = follows ? epochTx : 0
+      epochRx = 0
+      epochTx = 0
+      rateEpoch = epoch
+    }
+    epochRx = saturatingSum(epochRx, rx)
+    epochTx = saturatingSum(epochTx, tx)
+  }
+
+  /// Bytes of the epoch that closed last, when `epoch` is the running one.
+  func rateBytes(epoch: UInt64) -> (rx: UInt64, tx: UInt64) {
+    if rateEpoch == epoch { return (lastEpochRx, lastEpochTx) }
+    if rateEpoch &+ 1 == epoch { return (epochRx, epochTx) }
+    return (0, 0)
+  }
+}
+
+/// Running sums of one link, present or not.
+struct Tally {
+  var total = Amounts.zero
+  /// Of the running local day.
+  var today = Amounts.zero
+  var todayFlags: BucketFlags = []
+}

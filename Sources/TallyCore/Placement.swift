@@ -1,0 +1,90 @@
+// Where an amount goes: the minutes that a span touches, and shares that always add up to the whole.
+
+/// A span cut at minute boundaries (coarser for long spans), with a weight for each slice.
+struct Placement {
+  struct Slice {
+    /// UTC seconds of the bucket's start.
+    var start: Int64
+    /// Nanoseconds of the span that fall into it; at least 1 in sum.
+    var weight: Int64
+  }
+
+  var slices: [Slice]
+  /// Which boundaries the span crosses; empty when one minute holds it.
+  var flags: BucketFlags
+
+  /// A boundary that is overshot by less than this does not split a sample: the tick comes a moment after
+  /// the minute, and what passed in that moment cannot be told apart.
+  static let tolerance = Moment.second
+
+  /// Spans longer than this are cut in five-minute, hour or day slices instead of minutes, so that a week
+  /// of absence does not write ten thousand rows a link. The slices stand in the minute tier at their start.
+  private static let cuts: [(span: Int64, slice: Int64)] = [
+    (2 * 3600, 60), (24 * 3600, 300), (35 * 86400, 3600), (.max, 86400),
+  ]
+
+  /// Cuts [from, to] (UTC nanoseconds, `from` <= `to`).
+  init(from: Int64, to: Int64, calendar: LocalCalendar) {
+    let firstMinute = floorDivide(from, Moment.minute)
+    let lastMinute = floorDivide(to, Moment.minute)
+    if firstMinute == lastMinute {
+      slices = [Slice(start: firstMinute * 60, weight: 1)]
+      flags = []
+      return
+    }
+    let before = (firstMinute + 1) * Moment.minute - from
+    let after = to - lastMinute * Moment.minute
+    if firstMinute + 1 == lastMinute, min(before, after) < Placement.tolerance {
+      slices = [Slice(start: (after <= before ? firstMinute : lastMinute) * 60, weight: 1)]
+      flags = []
+      return
+    }
+    let seconds = (to - from) / Moment.second
+    let length = Placement.cuts.first { seconds <= $0.span }?.slice ?? 86400
+    slices = []
+    var start = floorDivide(from, Moment.minute) * 60
+    while true {
+      let end = (floorDivide(start, length) + 1) * length
+      let low = max(from, start * Moment.second)
+      let high = min(to, end * Moment.second)
+      if high > low { slices.append(Slice(start: start, weight: high - low)) }
+      if end * Moment.second >= to { break }
+      start = end
+    }
+    flags = Placement.crossed(from: slices[0].start, to: slices[slices.count - 1].start, calendar: calendar)
+  }
+
+  private static func crossed(from: Int64, to: Int64, calendar: LocalCalendar) -> BucketFlags {
+    guard from != to else { return [] }
+    var flags: BucketFlags = .acrossMinute
+    if floorDivide(from, 300) != floorDivide(to, 300) { flags.insert(.acrossFiveMinutes) }
+    if floorDivide(from, 3600) != floorDivide(to, 3600) { flags.insert(.acrossHour) }
+    if calendar.start(.day, from) != calendar.start(.day, to) { flags.insert(.acrossDay) }
+    if calendar.start(.month, from) != calendar.start(.month, to) { flags.insert(.acrossMonth) }
+    return flags
+  }
+
+  /// The shares of an amount, slice by slice: rounded down cumulatively, so that they sum to the amount.
+  func shares(of amounts: Amounts) -> [Amounts] {
+    let whole = slices.reduce(0) { $0 + $1.weight }
+    var passed: Int64 = 0
+    var given = Amounts.zero
+    return slices.map { slice in
+      passed += slice.weight
+      let due = Amounts(
+        rxBytes: portion(amounts.rxBytes, passed, whole), txBytes: portion(amounts.txBytes, passed, whole),
+        rxPackets: portion(amounts.rxPackets, passed, whole), txPackets: portion(amounts.txPackets, passed, whole))
+      let share = Amounts(
+        rxBytes: due.rxBytes - given.rxBytes, txBytes: due.txBytes - given.txBytes,
+        rxPackets: due.rxPackets - given.rxPackets, txPackets: due.txPackets - given.txPackets)
+      given = due
+      return share
+    }
+  }
+}
+
+/// amount * part / whole in 128 bits, rounded down; 0 <= part <= whole, whole > 0.
+private func portion(_ amount: UInt64, _ part: Int64, _ whole: Int64) -> UInt64 {
+  let product = amount.multipliedFullWidth(by: UInt64(part))
+  return UInt64(whole).dividingFullWidth(product).quotient
+}

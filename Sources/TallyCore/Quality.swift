@@ -1,0 +1,87 @@
+// The labels of a figure: how complete it is, and how much of its span was observed.
+
+/// How a figure relates to what the interface's counter showed.
+package enum Completeness: String, Sendable, Comparable {
+  /// Every byte that the counter showed.
+  case complete
+  /// Part of it was put into its period by proportion.
+  case placed
+  /// Something was unobservable: the truth is at least this.
+  case atLeast = "at_least"
+
+  private var rank: Int {
+    switch self {
+    case .complete: 0
+    case .placed: 1
+    case .atLeast: 2
+    }
+  }
+
+  package static func < (a: Completeness, b: Completeness) -> Bool { a.rank < b.rank }
+}
+
+/// What is known of a figure of one link over a span.
+package struct Quality: Hashable, Sendable {
+  package var completeness: Completeness
+  /// Observed part of the span, 0 to 1.
+  package var coverage: Double
+  /// Incarnations that began in the span, and counter resets.
+  package var resets: Int
+  /// Spans that were not observed.
+  package var gaps: Int
+}
+
+extension Quality {
+  /// Judges a figure from the flags of its rows and what overlaps its span.
+  ///
+  /// - Parameters:
+  ///   - flags: of all rows in it.
+  ///   - placedBy: the flag that makes a row count as placed at the figure's resolution; empty for none.
+  ///   - firstSeen: when the link was first seen, UTC seconds: that incarnation is no reset.
+  ///   - from, to: UTC seconds; the part of the asked span in which the link was known.
+  ///   - gaps: of this link and of all links; others are ignored.
+  ///   - incarnations: of this link; others are ignored.
+  package init(
+    flags: BucketFlags, placedBy: BucketFlags, link: LinkID, firstSeen: Int64, from: Int64, to: Int64, gaps: [Gap],
+    incarnations: [Incarnation]
+  ) {
+    let lives = incarnations.filter { $0.link == link }
+    var unseen: [(from: Int64, to: Int64)] = []
+    var lossy = flags.contains(.atLeast)
+    var count = 0
+    for gap in gaps where gap.from < to && gap.to > from && (gap.link == nil || gap.link == link) {
+      // What lived through a gap lost nothing in it: its counter went on.
+      let survived = gap.link == nil && lives.contains { $0.opened <= gap.from && ($0.closed ?? .max) >= gap.to }
+      count += 1
+      if gap.lossy, !survived { lossy = true }
+      unseen.append((max(gap.from, from), min(gap.to, to)))
+    }
+    unseen.sort { $0.from < $1.from }
+    var seen = to - from
+    var end = from
+    for part in unseen where part.to > end {
+      seen -= part.to - max(part.from, end)
+      end = part.to
+    }
+    completeness =
+      lossy ? .atLeast : !placedBy.isEmpty && !flags.isDisjoint(with: placedBy) ? .placed : .complete
+    coverage = to > from ? Double(max(0, seen)) / Double(to - from) : 1
+    resets =
+      lives.count { $0.opened >= from && $0.opened < to && $0.opened != firstSeen }
+      + gaps.count { $0.link == link && $0.reason == .counterReset && $0.from < to && $0.to > from }
+    self.gaps = count
+  }
+}
+
+extension Resolution {
+  /// The flag that says that bytes were placed across a boundary of this resolution.
+  package var placedBy: BucketFlags {
+    switch self {
+    case .minute: .acrossMinute
+    case .fiveMinutes: .acrossFiveMinutes
+    case .hour: .acrossHour
+    case .day: .acrossDay
+    case .month, .year: .acrossMonth
+    }
+  }
+}
