@@ -15,7 +15,7 @@
 // Absent on older kernel headers; the numbers are the kernel's ABI.
 enum { ATTR_NEW_NETNSID = 45, ATTR_PROP_LIST = 52, ATTR_ALT_IFNAME = 53, ATTR_PERM_ADDRESS = 54, ATTR_TUN_TYPE = 3 };
 
-// The attributes that follow a message's fixed header, and the first byte count that is left of them.
+// Attributes in a row: those after a message's fixed header, or those in a nest.
 struct span {
   const struct nlattr *first;
   int length;
@@ -153,6 +153,8 @@ int ls_parse_link(const struct nlmsghdr *header, struct ls_link *ret_link) {
   const struct nlattr *at, *narrow = NULL;
   int left;
   for_each_attribute(at, span, left) {
+    // A report of the old wireless extensions: a name and nothing else of the link, which would read as a change.
+    if (nla_type(at) == IFLA_WIRELESS) return LS_IGNORED;
     if (nla_type(at) == IFLA_STATS) narrow = at;
     if (parse_attribute(at, &link) < 0) return -EBADMSG;
   }
