@@ -1,0 +1,48 @@
+// What can fail between us and the kernel, with the remedy in the message.
+import Glibc
+
+/// A failure to observe the kernel. `code` is the errno of the system call that failed.
+package enum LinkSourceError: Error, Hashable, Sendable {
+  case openEvents(code: Int32)
+  case adoptEvents(descriptor: Int32, code: Int32)
+  case readEvents(code: Int32)
+  case openRequests(code: Int32)
+  case listLinks(code: Int32)
+  case readCounters(code: Int32)
+  case readNarrowCounters(code: Int32)
+  case listAddresses(code: Int32)
+}
+
+extension LinkSourceError: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .openEvents(let code): sentence("cannot open the netlink socket for link events", code)
+    case .adoptEvents(let descriptor, EPROTOTYPE):
+      "descriptor \(descriptor) from the service manager is no route netlink socket: "
+        + "its socket unit needs ListenNetlink=route 1"
+    case .adoptEvents(let descriptor, let code):
+      sentence("cannot take over descriptor \(descriptor) for link events", code)
+    case .readEvents(let code): sentence("cannot read link events", code)
+    case .openRequests(let code): sentence("cannot open the netlink socket for counters", code)
+    case .listLinks(let code): sentence("cannot list links (RTM_GETLINK)", code)
+    case .readCounters(let code): sentence("cannot read counters (RTM_GETSTATS)", code)
+    case .readNarrowCounters(let code): sentence("cannot read counters with getifaddrs", code)
+    case .listAddresses(let code): sentence("cannot list addresses with getifaddrs", code)
+    }
+  }
+}
+
+private func sentence(_ what: String, _ code: Int32) -> String {
+  "\(what): \(String(cString: strerror(code))): \(remedy(code))"
+}
+
+private func remedy(_ code: Int32) -> String {
+  switch code {
+  case EPERM, EACCES, EAFNOSUPPORT, EPROTONOSUPPORT, ENOSYS:
+    "allow AF_NETLINK to the service (RestrictAddressFamilies=, SystemCallFilter=, or the container's seccomp profile)"
+  case EMFILE, ENFILE: "raise the limit of open files (LimitNOFILE=)"
+  case ENOMEM, ENOBUFS: "free memory, or raise the service's MemoryMax="
+  case ETIMEDOUT: "the kernel did not answer within 5 seconds; the next sample asks again on a new socket"
+  default: "see the kernel's log; the next sample tries again"
+  }
+}

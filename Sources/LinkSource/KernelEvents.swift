@@ -1,0 +1,108 @@
+// The link events that wait, in order, each link with the facts that fit its place in the queue.
+import CLinkStats
+package import TallyCore
+
+/// Where the socket for link events comes from.
+package enum EventSocket: Sendable {
+  /// Opened here, with room for this many bytes if we may.
+  case own(receiveBuffer: UInt32)
+  /// Opened and bound by the service manager; its queue may tell of times before this process.
+  case inherited(Int32)
+
+  /// 32 MiB: about 15 000 events. A limit, not memory in use.
+  package static let usual = EventSocket.own(receiveBuffer: 32 << 20)
+}
+
+/// Link events alone.
+package struct DrainedEvents: Sendable {
+  /// In the kernel's order.
+  package var events: [LinkEvent]
+  /// The kernel dropped events: apply these, then list all links.
+  package var overrun: Bool
+}
+
+/// The event socket and what was read from it but not yet handed on: an error later in a sample loses no event.
+final class KernelEvents {
+  private(set) var overruns: UInt64 = 0
+  private(set) var foreign: UInt64 = 0
+  private(set) var malformed: UInt64 = 0
+  private let socket: OpaquePointer
+  private let width: CounterWidth
+  private let complete: (inout LinkFacts) -> Void
+  private var waiting = DrainedEvents(events: [], overrun: false)
+
+  init(_ origin: EventSocket, width: CounterWidth, complete: @escaping (inout LinkFacts) -> Void)
+    throws(LinkSourceError)
+  {
+    var socket: OpaquePointer?
+    switch origin {
+    case .own(let receiveBuffer):
+      let code = ls_events_open(receiveBuffer, &socket)
+      guard code >= 0, let socket else { throw .openEvents(code: -code) }
+      self.socket = socket
+    case .inherited(let descriptor):
+      let code = ls_events_adopt(descriptor, &socket)
+      guard code >= 0, let socket else { throw .adoptEvents(descriptor: descriptor, code: -code) }
+      self.socket = socket
+    }
+    self.width = width
+    self.complete = complete
+  }
+
+  deinit { ls_events_close(socket) }
+
+  var descriptor: Int32 { ls_events_descriptor(socket) }
+  var receiveBufferBytes: UInt32 { ls_events_receive_buffer(socket) }
+
+  /// Reads until no event waits, and hands all on.
+  func drain() throws(LinkSourceError) -> DrainedEvents {
+    let first = waiting.events.count
+    var report = ls_drain_report()
+    let code = ls_events_drain(
+      socket,
+      { context, what, link in
+        guard let context, let link else { return }
+        let owner = Unmanaged<KernelEvents>.fromOpaque(context).takeUnretainedValue()
+        owner.waiting.events.append(event(what, link.pointee, width: owner.width))
+      }, Unmanaged.passUnretained(self).toOpaque(), &report)
+    completeFacts(from: first)
+    guard code >= 0 else { throw .readEvents(code: -code) }
+
+    waiting.overrun = report.overrun != 0
+    overruns &+= UInt64(report.overrun)
+    foreign &+= UInt64(report.foreign)
+    malformed &+= UInt64(report.malformed)
+    defer { waiting = DrainedEvents(events: [], overrun: false) }
+    return waiting
+  }
+
+  /// Adds facts that are read by name in the present, while an event tells of a past: a link that has gone since gets
+  /// none (its name may be another's by now), and a link that was renamed since is looked up by its last name.
+  private func completeFacts(from first: Int) {
+    var gone: Set<UInt32> = []
+    var lastNames: [UInt32: LinkName] = [:]
+    for index in waiting.events.indices[first...].reversed() {
+      switch waiting.events[index] {
+      case .departed(let ifindex, _, _, _):
+        gone.insert(ifindex)
+      case .appeared(let link):
+        waiting.events[index] = .appeared(completed(link))
+        gone.insert(link.facts.ifindex)
+      case .changed(let link):
+        waiting.events[index] = .changed(completed(link))
+      }
+    }
+
+    func completed(_ link: ListedLink) -> ListedLink {
+      let ifindex = link.facts.ifindex
+      if gone.contains(ifindex) { return link }
+      var completed = link
+      let lastName = lastNames[ifindex] ?? link.facts.name
+      lastNames[ifindex] = lastName
+      completed.facts.name = lastName
+      complete(&completed.facts)
+      completed.facts.name = link.facts.name
+      return completed
+    }
+  }
+}

@@ -1,0 +1,72 @@
+// Links and link events from the C module's structs into the ledger's words.
+import CLinkStats
+import TallyCore
+
+/// The facts that netlink tells; those from sysfs are still missing.
+func facts(of link: ls_link) -> LinkFacts {
+  var facts = LinkFacts()
+  facts.ifindex = link.ifindex
+  facts.name = LinkName(bytes: prefix(of: link.name, link.name_length))
+  facts.altnames = altnames(of: link)
+  facts.alias = prefix(of: link.alias, link.alias_length)
+  facts.infoKind = String(decoding: prefix(of: link.kind, link.kind_length), as: UTF8.self)
+  facts.portKind = String(decoding: prefix(of: link.port_kind, link.port_kind_length), as: UTF8.self)
+  facts.hardwareType = link.hardware_type
+  facts.flags = link.flags
+  facts.mtu = link.mtu
+  facts.operState = link.operstate
+  facts.address = prefix(of: link.address, link.address_length)
+  facts.permanentAddress = prefix(of: link.permanent_address, link.permanent_address_length)
+  facts.lower = link.lower
+  facts.lowerIsElsewhere = link.lower_is_elsewhere != 0
+  facts.master = link.master
+  facts.tunType = link.tun_type
+  return facts
+}
+
+/// nil when the message had none. Of width 32: their low halves, so that they can be told against narrow readings.
+func counters(of link: ls_link, width: CounterWidth) -> LinkCounters? {
+  guard link.counter_width != 0 else { return nil }
+  let counters = LinkCounters(link.counters)
+  return width == .bits32 ? counters.narrowed : counters
+}
+
+/// The event that a link message of sort `what` (LS_LINK, LS_LINK_GONE) tells.
+func event(_ what: Int32, _ link: ls_link, width: CounterWidth) -> LinkEvent {
+  if what == LS_LINK_GONE {
+    return .departed(
+      ifindex: link.ifindex, name: LinkName(bytes: prefix(of: link.name, link.name_length)),
+      final: counters(of: link, width: width), movedOut: link.moved_out != 0)
+  }
+  let listed = ListedLink(facts: facts(of: link), counters: counters(of: link, width: width))
+  return link.change == .max ? .appeared(listed) : .changed(listed)
+}
+
+extension LinkCounters {
+  init(_ counters: ls_counters) {
+    self.init(
+      rxBytes: counters.rx_bytes, txBytes: counters.tx_bytes, rxPackets: counters.rx_packets,
+      txPackets: counters.tx_packets)
+  }
+
+  /// As a 32-bit source would show them.
+  var narrowed: LinkCounters {
+    let mask = UInt64(UInt32.max)
+    return LinkCounters(
+      rxBytes: rxBytes & mask, txBytes: txBytes & mask, rxPackets: rxPackets & mask, txPackets: txPackets & mask)
+  }
+}
+
+/// The first `length` bytes of a C array, which Swift imports as a tuple.
+func prefix<Tuple>(of tuple: Tuple, _ length: UInt8) -> [UInt8] {
+  withUnsafeBytes(of: tuple) { Array($0.prefix(Int(length))) }
+}
+
+private func altnames(of link: ls_link) -> [LinkName] {
+  guard link.altname_count > 0 else { return [] }  // 1 KiB that is not worth a copy
+  return withUnsafeBytes(of: link.altnames) { bytes in
+    bytes.bindMemory(to: ls_altname.self).prefix(Int(link.altname_count)).map {
+      LinkName(bytes: prefix(of: $0.bytes, $0.length))
+    }
+  }
+}

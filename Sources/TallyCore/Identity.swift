@@ -1,0 +1,33 @@
+// Which links are the same interface to a person, over reboots and re-creations.
+
+/// The identity of a link: "mac:aa:bb:cc:dd:ee:ff" of hardware with a permanent address, else `nameKey`.
+///
+/// Virtual links carry permanent addresses too (ip6tnl has one made up at creation), so a kind of its own
+/// (IFLA_INFO_KIND) rules hardware out.
+package func identityKey(_ facts: LinkFacts) -> String {
+  guard facts.infoKind.isEmpty, let address = hardwareAddress(facts.permanentAddress) else { return nameKey(facts) }
+  return "mac:" + address
+}
+
+/// The identity by kind and name, "veth:lan0" or "-:eth0": of links without a permanent address, and of hardware when
+/// two links that are present share one (the interfaces of one radio do).
+///
+/// A name can hold no colon and no per cent sign, so keys of different links never meet.
+package func nameKey(_ facts: LinkFacts) -> String {
+  let kind =
+    switch (facts.infoKind, facts.tunType) {
+    case ("tun", 2): "tap"
+    case ("", _): "-"
+    default: facts.infoKind
+    }
+  return kind + ":" + facts.name.escaped
+}
+
+/// EUI-48 and EUI-64 addresses as text; nil for other lengths, which hold tunnel endpoints or parts that change, and for
+/// all zeros and all ones.
+private func hardwareAddress(_ bytes: [UInt8]) -> String? {
+  guard bytes.count == 6 || bytes.count == 8, bytes.contains(where: { $0 != 0 }), bytes.contains(where: { $0 != 255 })
+  else { return nil }
+  let digits = Array("0123456789abcdef")
+  return bytes.map { "\(digits[Int($0 >> 4)])\(digits[Int($0 & 15)])" }.joined(separator: ":")
+}
