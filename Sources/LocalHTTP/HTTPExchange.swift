@@ -1,0 +1,109 @@
+// The answer to a request, and the place where it can still be given when the handler has long returned.
+
+import CHTTP
+
+/// An answer. Content-Length, Date and Connection are added; the body is left out for HEAD and 304.
+package struct HTTPResponse: Equatable, Sendable {
+  package var status: Int
+  package var contentType: String
+  /// More headers. A line break in a name or value makes the answer a 500.
+  package var headers: [(name: String, value: String)]
+  package var body: [UInt8]
+  /// A strong validator with its quotes. A GET or HEAD whose If-None-Match names it is answered 304.
+  package var etag: String?
+
+  package init(
+    status: Int, contentType: String, headers: [(name: String, value: String)] = [], body: [UInt8], etag: String? = nil
+  ) {
+    self.status = status
+    self.contentType = contentType
+    self.headers = headers
+    self.body = body
+    self.etag = etag
+  }
+
+  package static func == (a: HTTPResponse, b: HTTPResponse) -> Bool {
+    a.status == b.status && a.contentType == b.contentType && a.body == b.body && a.etag == b.etag
+      && a.headers.elementsEqual(b.headers, by: ==)
+  }
+
+  /// The answer to a client that has this version already.
+  func unlessCurrent(method: String, ifNoneMatch: String?) -> HTTPResponse {
+    guard let etag, let ifNoneMatch, status == 200, method == "GET" || method == "HEAD" else { return self }
+    let known = ifNoneMatch.split(separator: ",").map { $0.drop { $0 == " " }.prefix { $0 != " " } }
+    guard known.contains(where: { $0 == "*" || $0 == etag || $0 == "W/\(etag)" }) else { return self }
+    var short = self
+    short.status = 304
+    short.body = []
+    return short
+  }
+}
+
+/// What a handler decides about a request.
+package enum HTTPReply {
+  case now(HTTPResponse)
+  /// `HTTPExchange.respond` will be called; the connection waits without cost, and without a time limit.
+  case later
+}
+
+/// One request that waits for its answer. Belongs to the thread that calls `HTTPServer.process`.
+///
+/// Keep it until the answer is known. Dropped without one, it answers 500, so that no client waits for ever.
+package final class HTTPExchange {
+  /// nil once answered, or when the client has gone.
+  var request: OpaquePointer?
+  private let method: String
+  private let ifNoneMatch: String?
+
+  init(_ request: OpaquePointer, method: String, ifNoneMatch: String?) {
+    self.request = request
+    self.method = method
+    self.ifNoneMatch = ifNoneMatch
+    chttp_set_owner(request, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  deinit {
+    respond(HTTPResponse(status: 500, contentType: "text/plain", body: []))
+  }
+
+  /// Whether an answer is still wanted. A client that hangs up while it waits is noticed when the answer is sent.
+  package var isOpen: Bool { request != nil }
+
+  /// Answers; the first answer counts. Does nothing when the connection or the server is gone.
+  package func respond(_ response: HTTPResponse) {
+    guard let request else { return }
+    self.request = nil
+    chttp_set_owner(request, nil)
+    send(response.unlessCurrent(method: method, ifNoneMatch: ifNoneMatch), to: request, close: false)
+  }
+}
+
+func send(_ response: HTTPResponse, to request: OpaquePointer, close: Bool) {
+  var headers = response.headers
+  headers.append((name: "Content-Type", value: response.contentType))
+  if let etag = response.etag { headers.append((name: "ETag", value: etag)) }
+  if answer(request, response.status, headers, response.body, close: close) < 0 {
+    _ = answer(request, 500, [], [], close: true)
+  }
+}
+
+private func answer(
+  _ request: OpaquePointer, _ status: Int, _ headers: [(name: String, value: String)], _ body: [UInt8], close: Bool
+) -> CInt {
+  // All the text in one block, so that the pointers hold for the length of the call.
+  var text: [CChar] = []
+  var offsets: [(name: Int, value: Int)] = []
+  for header in headers {
+    let name = text.count
+    text += header.name.utf8CString
+    offsets.append((name: name, value: text.count))
+    text += header.value.utf8CString
+  }
+  return text.withUnsafeBufferPointer { text in
+    let pointers = offsets.map { offset in
+      chttp_header(name: text.baseAddress.map { $0 + offset.name }, value: text.baseAddress.map { $0 + offset.value })
+    }
+    return chttp_respond(
+      request, UInt32(clamping: status), pointers, pointers.count, body, body.count, close)
+  }
+}
