@@ -1,0 +1,128 @@
+// The replies of /v1/interfaces and /v1/interfaces/{name or id}.
+
+/// Another interface that this one leans on.
+package struct InterfaceReference: Codable, Hashable, Sendable {
+  /// "id:3"; absent when it is not known here, for example in another network namespace.
+  package var id: String?
+  package var name: String
+
+  package init(id: String?, name: String) {
+    self.id = id
+    self.name = name
+  }
+}
+
+/// One interface: what it is, how it stands, what it counted.
+package struct Interface: Codable, Hashable, Sendable {
+  /// "id:3": the link's number, never reused.
+  package var id: String
+  /// Escaped: no control bytes, valid UTF-8.
+  package var name: String
+  /// wired, wifi, cellular, tunnel, bridge, bond, vlan, virtual, loopback, other.
+  package var kind: String
+  /// Finer than kind, for example "wireguard".
+  package var type: String
+  /// Its bytes cross a medium here; only such interfaces may be added up.
+  package var touchesMedium: Bool
+  /// The rule that decided the kind, in words.
+  package var why: String
+  package var present: Bool
+  package var up: Bool
+  package var ifindex: UInt32?
+  package var mac: String?
+  package var mtu: UInt32?
+  package var speedMbit: UInt32?
+  package var driver: String?
+  /// With prefix length: "192.0.2.1/24".
+  package var addresses: [String]
+  /// The interface below: the same traffic passes there too.
+  package var carrier: InterfaceReference?
+  /// The bridge, bond or VRF above.
+  package var master: InterfaceReference?
+  /// What the counter counts, in words.
+  package var counts: String
+  package var firstSeen: String
+  package var lastSeen: String
+  package var incarnations: Int
+  package var total: Figure
+  /// null while history loads.
+  @NullWhenNil package var today: Figure?
+  /// null until there are two readings.
+  @NullWhenNil package var rate: Rate?
+
+  package init(
+    id: String, name: String, kind: String, type: String, touchesMedium: Bool, why: String, present: Bool, up: Bool,
+    ifindex: UInt32? = nil, mac: String? = nil, mtu: UInt32? = nil, speedMbit: UInt32? = nil, driver: String? = nil,
+    addresses: [String] = [], carrier: InterfaceReference? = nil, master: InterfaceReference? = nil, counts: String,
+    firstSeen: String, lastSeen: String, incarnations: Int, total: Figure, today: Figure?, rate: Rate?
+  ) {
+    self.id = id
+    self.name = name
+    self.kind = kind
+    self.type = type
+    self.touchesMedium = touchesMedium
+    self.why = why
+    self.present = present
+    self.up = up
+    self.ifindex = ifindex
+    self.mac = mac
+    self.mtu = mtu
+    self.speedMbit = speedMbit
+    self.driver = driver
+    self.addresses = addresses
+    self.carrier = carrier
+    self.master = master
+    self.counts = counts
+    self.firstSeen = firstSeen
+    self.lastSeen = lastSeen
+    self.incarnations = incarnations
+    self.total = total
+    self._today = NullWhenNil(wrappedValue: today)
+    self._rate = NullWhenNil(wrappedValue: rate)
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case id, name, kind, type, why, present, up, ifindex, mac, mtu, driver, addresses, carrier, master, counts
+    case incarnations, total, today, rate
+    case touchesMedium = "touches_medium"
+    case speedMbit = "speed_mbit"
+    case firstSeen = "first_seen"
+    case lastSeen = "last_seen"
+  }
+}
+
+/// GET /v1/interfaces
+package struct InterfacesReply: Codable, Hashable, Sendable {
+  package var nature = natureEstimate
+  /// RFC 3339: the moment of the sample that the reply was made from.
+  package var asOf: String
+  package var interfaces: [Interface]
+
+  package init(asOf: String, interfaces: [Interface]) {
+    self.asOf = asOf
+    self.interfaces = interfaces
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case nature, interfaces
+    case asOf = "as_of"
+  }
+}
+
+/// GET /v1/interfaces/{name or id}
+package struct InterfaceReply: Codable, Hashable, Sendable {
+  package var nature = natureEstimate
+  /// RFC 3339: the moment of the sample that the reply was made from.
+  package var asOf: String
+  package var interface: Interface
+
+  package init(asOf: String, interface: Interface) {
+    self.asOf = asOf
+    self.interface = interface
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case nature, interface
+    case asOf = "as_of"
+  }
+}

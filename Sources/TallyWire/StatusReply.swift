@@ -1,0 +1,284 @@
+// The reply of /v1/status: how the daemon itself is doing.
+
+/// GET /v1/status
+package struct StatusReply: Codable, Hashable, Sendable {
+  package var nature = natureEstimate
+  /// RFC 3339: the moment of the sample that the reply was made from.
+  package var asOf: String
+  package var version: String
+  /// RFC 3339: start of the daemon.
+  package var since: String
+  package var bootID: String?
+  package var namespace: Namespace
+  package var source: Source
+  package var crossCheck: CrossCheck
+  package var sample: Sample
+  package var commit: Commit
+  package var clock: Clock
+  package var gaps: [Gap]
+  package var events: Events
+  package var store: Store
+  package var links: Links
+  package var warnings: [Warning]
+
+  package init(
+    asOf: String, version: String, since: String, bootID: String?, namespace: Namespace, source: Source,
+    crossCheck: CrossCheck, sample: Sample, commit: Commit, clock: Clock, gaps: [Gap], events: Events, store: Store,
+    links: Links, warnings: [Warning]
+  ) {
+    self.asOf = asOf
+    self.version = version
+    self.since = since
+    self.bootID = bootID
+    self.namespace = namespace
+    self.source = source
+    self.crossCheck = crossCheck
+    self.sample = sample
+    self.commit = commit
+    self.clock = clock
+    self.gaps = gaps
+    self.events = events
+    self.store = store
+    self.links = links
+    self.warnings = warnings
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case nature, version, since, namespace, source, sample, commit, clock, gaps, events, store, links, warnings
+    case asOf = "as_of"
+    case bootID = "boot_id"
+    case crossCheck = "cross_check"
+  }
+}
+
+extension StatusReply {
+  /// The network namespace that is counted.
+  package struct Namespace: Codable, Hashable, Sendable {
+    /// Inode of /proc/self/ns/net; 0 when it was not readable.
+    package var inode: UInt64
+    package var note: String
+
+    package init(inode: UInt64, note: String = "other network namespaces are not counted") {
+      self.inode = inode
+      self.note = note
+    }
+  }
+
+  /// Where counters come from.
+  package struct Source: Codable, Hashable, Sendable {
+    /// netlink, getifaddrs or procfs.
+    package var name: String
+    /// 64 or 32.
+    package var counterBits: Int
+    /// netlink, or none.
+    package var events: String
+    /// Effective size of the event socket's receive buffer; 0 without one.
+    package var receiveBufferBytes: Int
+
+    package init(name: String, counterBits: Int, events: String, receiveBufferBytes: Int) {
+      self.name = name
+      self.counterBits = counterBits
+      self.events = events
+      self.receiveBufferBytes = receiveBufferBytes
+    }
+
+    private enum CodingKeys: String, CodingKey {
+      case name, events
+      case counterBits = "counter_bits"
+      case receiveBufferBytes = "receive_buffer_bytes"
+    }
+  }
+
+  /// Whether getifaddrs' 32-bit counters agree with the source's low 32 bits.
+  package struct CrossCheck: Codable, Hashable, Sendable {
+    package var agree: Bool
+    package var checkedLinks: Int
+    /// Absent before the first check.
+    package var at: String?
+    /// Names of links that disagreed in the last check.
+    package var disagreements: [String]
+
+    package init(agree: Bool, checkedLinks: Int, at: String?, disagreements: [String]) {
+      self.agree = agree
+      self.checkedLinks = checkedLinks
+      self.at = at
+      self.disagreements = disagreements
+    }
+
+    private enum CodingKeys: String, CodingKey {
+      case agree, at, disagreements
+      case checkedLinks = "checked_links"
+    }
+  }
+
+  /// The last sample of the kernel's counters.
+  package struct Sample: Codable, Hashable, Sendable {
+    package var at: String
+    package var ageSeconds: Double
+    /// Samples since the start.
+    package var count: UInt64
+    package var durationMicroseconds: UInt64
+
+    package init(at: String, ageSeconds: Double, count: UInt64, durationMicroseconds: UInt64) {
+      self.at = at
+      self.ageSeconds = ageSeconds
+      self.count = count
+      self.durationMicroseconds = durationMicroseconds
+    }
+
+    private enum CodingKeys: String, CodingKey {
+      case at, count
+      case ageSeconds = "age_seconds"
+      case durationMicroseconds = "duration_us"
+    }
+  }
+
+  /// The last commit to the store.
+  package struct Commit: Codable, Hashable, Sendable {
+    /// Absent, with the age, before the first commit.
+    package var at: String?
+    package var ageSeconds: Double?
+    /// Commits since the start.
+    package var count: UInt64
+    package var failures: UInt64
+    /// Rows that wait in memory.
+    package var pendingRows: Int
+
+    package init(at: String?, ageSeconds: Double?, count: UInt64, failures: UInt64, pendingRows: Int) {
+      self.at = at
+      self.ageSeconds = ageSeconds
+      self.count = count
+      self.failures = failures
+      self.pendingRows = pendingRows
+    }
+
+    private enum CodingKeys: String, CodingKey {
+      case at, count, failures
+      case ageSeconds = "age_seconds"
+      case pendingRows = "pending_rows"
+    }
+  }
+
+  /// The wall clock as the daemon sees it.
+  package struct Clock: Codable, Hashable, Sendable {
+    package struct Step: Codable, Hashable, Sendable {
+      /// RFC 3339, on the new time.
+      package var at: String
+      /// Forward positive.
+      package var bySeconds: Double
+
+      package init(at: String, bySeconds: Double) {
+        self.at = at
+        self.bySeconds = bySeconds
+      }
+
+      private enum CodingKeys: String, CodingKey {
+        case at
+        case bySeconds = "by_seconds"
+      }
+    }
+
+    /// Name of the local zone.
+    package var timezone: String
+    package var steps: [Step]
+    /// The kernel calls its clock synchronised; absent when it cannot be asked.
+    package var synchronized: Bool?
+
+    package init(timezone: String, steps: [Step], synchronized: Bool?) {
+      self.timezone = timezone
+      self.steps = steps
+      self.synchronized = synchronized
+    }
+  }
+
+  /// A span that was not observed.
+  package struct Gap: Codable, Hashable, Sendable {
+    /// Absent: every interface.
+    package var interface: String?
+    package var from: String
+    package var to: String
+    /// not_running, reboot, event_overrun, vanished, peer_tail, counter_reset.
+    package var reason: String
+    /// Bytes may have passed that nobody will ever see.
+    package var lossy: Bool
+
+    package init(interface: String?, from: String, to: String, reason: String, lossy: Bool) {
+      self.interface = interface
+      self.from = from
+      self.to = to
+      self.reason = reason
+      self.lossy = lossy
+    }
+  }
+
+  /// Odd things on the netlink sockets, counted since the start.
+  package struct Events: Codable, Hashable, Sendable {
+    package var overruns: UInt64
+    package var dumpRetries: UInt64
+    /// Messages thrown away because the kernel did not send them.
+    package var droppedSenders: UInt64
+
+    package init(overruns: UInt64, dumpRetries: UInt64, droppedSenders: UInt64) {
+      self.overruns = overruns
+      self.dumpRetries = dumpRetries
+      self.droppedSenders = droppedSenders
+    }
+
+    private enum CodingKeys: String, CodingKey {
+      case overruns
+      case dumpRetries = "dump_retries"
+      case droppedSenders = "dropped_senders"
+    }
+  }
+
+  /// The database file.
+  package struct Store: Codable, Hashable, Sendable {
+    package static let ok = "ok"
+    package static let memoryOnly = "memory_only"
+    package static let failing = "failing"
+    package static let loading = "loading"
+
+    package var path: String
+    /// One of the words above.
+    package var state: String
+    package var message: String?
+    package var sizeBytes: UInt64
+
+    package init(path: String, state: String, message: String?, sizeBytes: UInt64) {
+      self.path = path
+      self.state = state
+      self.message = message
+      self.sizeBytes = sizeBytes
+    }
+
+    private enum CodingKeys: String, CodingKey {
+      case path, state, message
+      case sizeBytes = "size_bytes"
+    }
+  }
+
+  /// How many interfaces there are.
+  package struct Links: Codable, Hashable, Sendable {
+    package var present: Int
+    /// Present or remembered.
+    package var known: Int
+
+    package init(present: Int, known: Int) {
+      self.present = present
+      self.known = known
+    }
+  }
+
+  /// Something that a person should know.
+  package struct Warning: Codable, Hashable, Sendable {
+    package var code: String
+    package var message: String
+    package var remedy: String
+
+    package init(code: String, message: String, remedy: String) {
+      self.code = code
+      self.message = message
+      self.remedy = remedy
+    }
+  }
+}
