@@ -69,4 +69,4 @@ func sysfsCounters(_ name: String) throws -> LinkCounters {
     txPackets: try read("tx_packets"))
 }
 
-func ifindex(_ name: String) -> UInt32 { if_nametoindex(name) }
+func linkIndex(_ name: String) -> UInt32 { if_nametoindex(name) }

@@ -11,7 +11,7 @@ final class NetworkNamespace: @unchecked Sendable {
   private var stopped = false
 
   /// Whether this process may make one. Where CI says so it must, and its tests fail instead of being skipped.
-  static let isAvailable = ProcessInfo.processInfo.environment["CI"] == "true" || (try? NetworkNamespace()) != nil
+  static let isAvailable = ProcessInfo.processInfo.environment["CI"] == "true" || (try? NetworkNamespace().stop()) != nil
   static let whyNot = "needs root, or user namespaces: run as root or under `unshare -Urnm`"
 
   init() throws {
@@ -111,38 +111,62 @@ func ip(_ words: String) throws -> String { try runCommand("ip", words.split(sep
 
 /// Runs many `ip` commands, one a line, in one process.
 func ipBatch(_ lines: [String]) throws {
+  try runBatch(lines) { child in
+    var status: Int32 = 0
+    waitpid(child, &status, 0)
+    return status
+  }
+}
+
+/// Runs many `ip` commands in one process, and meanwhile the body over and over.
+func whileBatchRuns(_ lines: [String], _ body: () throws -> Void) throws {
+  try runBatch(lines) { child in
+    var status: Int32 = 0
+    while waitpid(child, &status, WNOHANG) == 0 { try body() }
+    return status
+  }
+}
+
+private func runBatch(_ lines: [String], _ wait: (pid_t) throws -> Int32) throws {
   let path = NSTemporaryDirectory() + "iftally-ip-\(UUID().uuidString)"
   defer { unlink(path) }
   try lines.joined(separator: "\n").write(toFile: path, atomically: false, encoding: .utf8)
-  try runCommand("ip", ["-batch", path])
+  let status = try wait(try spawn("ip", ["-batch", path], output: 2))
+  guard status == 0 else { throw NamespaceError(what: "ip -batch: status \(status)") }
 }
 
-@discardableResult
+/// Runs a command in the calling thread's namespace; its output, or an error with it.
 private func runCommand(_ name: String, _ arguments: [String]) throws -> String {
   var ends: [Int32] = [0, 0]
   guard pipe(&ends) == 0 else { throw NamespaceError(what: "pipe: \(lastError())") }
-  var actions = posix_spawn_file_actions_t()
-  posix_spawn_file_actions_init(&actions)
-  defer { posix_spawn_file_actions_destroy(&actions) }
-  posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
-  posix_spawn_file_actions_adddup2(&actions, ends[1], 2)
-  posix_spawn_file_actions_addclose(&actions, ends[0])
-  posix_spawn_file_actions_addclose(&actions, ends[1])
-  var vector = ([name] + arguments).map { strdup($0) }
-  defer { for word in vector { free(word) } }
-  vector.append(nil)
-  var environment: [UnsafeMutablePointer<CChar>?] = [strdup("PATH=/usr/sbin:/usr/bin:/sbin:/bin"), nil]
-  defer { free(environment[0]) }
-  var child: pid_t = 0
-  // From the calling thread, so that the child lives in this thread's namespace.
-  let code = posix_spawnp(&child, name, &actions, nil, &vector, &environment)
-  close(ends[1])
   defer { close(ends[0]) }
-  guard code == 0 else { throw NamespaceError(what: "\(name): \(String(cString: strerror(code)))") }
+  let child: pid_t
+  do {
+    defer { close(ends[1]) }
+    child = try spawn(name, arguments, output: ends[1])
+  }
   let output = FileHandle(fileDescriptor: ends[0]).readDataToEndOfFile()
   var status: Int32 = 0
   waitpid(child, &status, 0)
   let text = String(decoding: output, as: UTF8.self)
   guard status == 0 else { throw NamespaceError(what: "\(name) \(arguments.joined(separator: " ")): \(text)") }
   return text
+}
+
+/// Starts a command with both its outputs to a descriptor: a child of the calling thread, so in its namespaces.
+private func spawn(_ name: String, _ arguments: [String], output: Int32) throws -> pid_t {
+  var actions = posix_spawn_file_actions_t()
+  posix_spawn_file_actions_init(&actions)
+  defer { posix_spawn_file_actions_destroy(&actions) }
+  posix_spawn_file_actions_adddup2(&actions, output, 1)
+  posix_spawn_file_actions_adddup2(&actions, output, 2)
+  var vector = ([name] + arguments).map { strdup($0) }
+  defer { for word in vector { free(word) } }
+  vector.append(nil)
+  var environment: [UnsafeMutablePointer<CChar>?] = [strdup("PATH=/usr/sbin:/usr/bin:/sbin:/bin"), nil]
+  defer { free(environment[0]) }
+  var child: pid_t = 0
+  let code = posix_spawnp(&child, name, &actions, nil, &vector, &environment)
+  guard code == 0 else { throw NamespaceError(what: "\(name): \(String(cString: strerror(code)))") }
+  return child
 }
