@@ -66,9 +66,12 @@ final class KernelEvents {
         owner.waiting.events.append(event(what, link.pointee, width: owner.width))
       }, Unmanaged.passUnretained(self).toOpaque(), &report)
     completeFacts(from: first)
-    guard code >= 0 else { throw .readEvents(code: -code) }
+    guard code >= 0 else {
+      waiting.overrun = true
+      throw .readEvents(code: -code)
+    }
 
-    waiting.overrun = report.overrun != 0
+    if report.overrun != 0 { waiting.overrun = true }
     overruns &+= UInt64(report.overrun)
     foreign &+= UInt64(report.foreign)
     malformed &+= UInt64(report.malformed)
