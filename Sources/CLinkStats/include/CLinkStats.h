@@ -9,6 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ls_clock.h"
+#include "ls_wireless.h"
+
 enum {
   LS_NAME_MAX = 15,      // IFNAMSIZ without its NUL
   LS_KIND_MAX = 31,      // longer kinds are cut
