@@ -71,6 +71,9 @@ extension Ledger {
   /// The slot of an interface by its id.
   package func slot(id: LinkID) -> Int? { records.firstIndex { $0.id == id } }
 
+  /// The slot of a present link by its index.
+  package func slot(ifindex: UInt32) -> Int? { positions[ifindex].map { lives[$0].slot } }
+
   /// The slot of an interface by its name: the present bearer, else the newest.
   package func slot(name: LinkName) -> Int? {
     let bearers = records.indices.filter { records[$0].name == name }

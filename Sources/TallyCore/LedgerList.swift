@@ -62,7 +62,7 @@ extension Ledger {
   /// Brings back the lives of this boot and closes those of an earlier one.
   private mutating func resumeLives(_ before: Moment?, at now: Moment) {
     guard let before else { return }
-    let sameBoot = before.bootID == now.bootID
+    let sameBoot = now.elapsed(since: before) != nil
     let gapStart = before.utcSeconds
     let gapEnd = sameBoot ? now.utcSeconds : max(gapStart, floorDivide(now.bootInstant, Moment.second))
     // At least a second long, also where the clock was set back meanwhile: an absence is never without a gap.
@@ -76,7 +76,7 @@ extension Ledger {
       var life = Life(
         ifindex: baseline.ifindex, slot: slot, inode: baseline.inode, counters: baseline.counters,
         since: before.boot, speedMbit: 0, birth: .born, opened: records[slot].firstSeen)
-      if baseline.at.bootID == now.bootID {
+      if now.elapsed(since: baseline.at) != nil {
         life.isDirty = false
         // Facts stand in until the list brings the present ones: an event may close this life before.
         var stand = LinkFacts()

@@ -35,9 +35,10 @@ package struct Moment: Hashable, Sendable {
   /// The instant of boot on the wall clock as it stands at this moment, nanoseconds since 1970.
   package var bootInstant: Int64 { utc - boot }
 
-  /// Elapsed nanoseconds since `earlier` by the boot clock; nil when the boots differ and no clock can tell.
+  /// Elapsed nanoseconds since `earlier` by the boot clock; nil when the boots differ and no clock can tell. A boot
+  /// clock that went back proves another boot, also where the boot id is not known.
   package func elapsed(since earlier: Moment) -> Int64? {
-    bootID == earlier.bootID ? boot - earlier.boot : nil
+    bootID == earlier.bootID && boot >= earlier.boot ? boot - earlier.boot : nil
   }
 }
 

@@ -1,0 +1,303 @@
+// The daemon: one loop thread that owns all state, and the things that wake it.
+import Glibc
+import LinkSource
+import LocalHTTP
+import TallyConfig
+import TallyCore
+import TallyStore
+import TallyWire
+
+/// Everything wired together. All of it runs in the thread that calls `run`.
+final class Daemon {
+  private let log = Log()
+  private let loop: EventLoop
+  private let sampler: Sampler
+  private let history: History
+  private let api: Api
+  private let workers: StoreWorkers?
+  private let timer: ClockTimer
+  private let file: String?
+  private var configuration: Configuration
+  private var zone = ZoneWatch()
+  private var stored: StoredState?
+
+  private var listeners: [ListeningSocket] = []
+  private var servers: [ServedHTTP] = []
+  private var sources: [EventSource] = []
+  private var commitTimer: TimerSource?
+  private var retryTimer: TimerSource?
+  private var lastCommit: Int64 = 0
+  private var lastStep: (count: UInt64, boot: Int64) = (0, 0)
+
+  /// Departures are committed at most this often.
+  private static let commitSpacing = Moment.second
+  /// After a clock step nothing is dropped by age for this long.
+  private static let stepCaution: Int64 = 3600 * Moment.second
+  private static let stopDeadlineSeconds = 20
+
+  init(_ configuration: Configuration, file: String?) throws {
+    self.configuration = configuration
+    self.file = file
+    EventLoop.takeSignals([SIGTERM, SIGINT, SIGHUP])
+    tuneMemory()
+    loop = try EventLoop()
+    timer = try ClockTimer()
+    let clocks = Clocks()
+    let handedOver = ServiceNotify.handedOver()
+
+    let calendar = localCalendar()
+    let opened = try Daemon.openStore(configuration.store.directory, calendar, log)
+    workers = opened.workers
+    stored = opened.opening?.state
+
+    let kernel = try KernelLinks(
+      source: configuration.sampling.source == .netlink ? .netlink : .getifaddrs, now: clocks.now,
+      complete: { facts in
+        if Daemon.sysfs.complete(&facts) { completeWirelessMode(&facts) }
+      })
+    let sampler = Sampler(kernel: kernel, clocks: clocks, calendar: calendar)
+    self.sampler = sampler
+    history = History(
+      workers: workers, state: stored,
+      watermarks: .new(at: clocks.now().utcSeconds, calendar: calendar), reason: opened.reason,
+      calendar: { sampler.ledger.calendar })
+    api = Api(
+      sampler: sampler, history: history,
+      about: Api.About(
+        started: clocks.now(), storePath: workers?.health.path ?? configuration.store.directory,
+        namespaceInode: Daemon.namespaceInode(), eventSource: "netlink"))
+    if let notice = opened.opening?.notice { warn("store_replaced", notice, "keep the file that was set aside") }
+    listeners = try Daemon.listen(configuration, handedOver)
+  }
+
+  private static let sysfs = Sysfs()
+
+  // MARK: Starting
+
+  private static func openStore(
+    _ directory: String, _ calendar: LocalCalendar, _ log: Log
+  ) throws(StoreError) -> (workers: StoreWorkers?, opening: StoreOpening?, reason: String?) {
+    let workers = try StoreWorkers(directory: directory, calendar: calendar)
+    switch workers.waitUntilOpened() {
+    case .success(let opening):
+      if let notice = opening.notice { log.warning(code: "store_replaced", notice) }
+      return (workers, opening, nil)
+    case .failure(let error):
+      _ = workers.stop(commit: nil, deadlineSeconds: 1)
+      // Two daemons on one store would count everything twice.
+      if error.kind == .locked { throw error }
+      log.error(code: "store_memory_only", "\(error.description); counting goes on in memory alone")
+      return (nil, nil, error.description)
+    }
+  }
+
+  private static func listen(
+    _ configuration: Configuration, _ handedOver: [(name: String, descriptor: CInt)]
+  ) throws(LocalHTTPError) -> [ListeningSocket] {
+    var listeners: [ListeningSocket] = []
+    for socket in handedOver {
+      listeners.append(try ListeningSocket.adopted(socket.descriptor, name: socket.name))
+    }
+    if !listeners.contains(where: \.isUnix) {
+      listeners.append(
+        try .unix(
+          path: configuration.api.socket, mode: configuration.api.socketMode, group: configuration.api.socketGroup?.id))
+    }
+    if let tcp = configuration.api.tcp {
+      let host = tcp.host.contains(":") ? "[\(tcp.host)]" : tcp.host
+      listeners.append(try .tcp("\(host):\(tcp.port)"))
+    }
+    return listeners
+  }
+
+  private static func namespaceInode() -> UInt64 {
+    var found = stat()
+    return stat("/proc/self/ns/net", &found) == 0 ? UInt64(found.st_ino) : 0
+  }
+
+  /// Runs until a signal ends it; returns the exit code.
+  func run() throws -> Int32 {
+    try wire()
+    firstSample()
+    try timer.armNextMinute(after: sampler.clocks.now())
+    try loop.run()
+    return stop()
+  }
+
+  private func wire() throws {
+    sources = [
+      try DescriptorSource(loop, timer.descriptor) { [unowned self] in tick() },
+      try DescriptorSource(loop, sampler.kernel.eventDescriptor) { [unowned self] in linkEvents() },
+      try SignalSource(loop, SIGTERM) { [unowned self] in loop.stop() },
+      try SignalSource(loop, SIGINT) { [unowned self] in loop.stop() },
+      try SignalSource(loop, SIGHUP) { [unowned self] in reload() },
+    ]
+    if let workers {
+      sources.append(try DescriptorSource(loop, workers.descriptor) { [unowned self] in history.collect() })
+    }
+    commitTimer = try TimerSource(loop, .monotonic) { [unowned self] in commit() }
+    retryTimer = try TimerSource(loop, .monotonic) { [unowned self] in firstSample() }
+    history.storeWasReplaced = { [unowned self] notice in
+      sampler.ledger.markAllChanged()
+      warn(
+        "store_replaced", notice ?? "the store was begun anew; totals go on, earlier history is not in it",
+        "keep the file that was set aside")
+    }
+    history.commitFailed = { [unowned self] error in log.error(code: "commit_failed", error.description) }
+    api.wakeUps = { [unowned self] in loop.turns }
+    for listener in listeners {
+      let server = try HTTPServer(
+        listener,
+        allowedHosts: listener.isUnix ? nil : AllowedHosts(configuration.api.allowedHosts),
+        refuse: { RequestError($0).response }, handler: { [unowned self] in api.answer($0, $1) })
+      servers.append(
+        try ServedHTTP(server, on: loop) { [unowned self] problem in
+          log.error(code: "server_failed", "the server on \(listener.address) ended: \(problem)")
+        })
+      log.info(code: "listening", "listening on \(listener.address)")
+    }
+  }
+
+  /// The service is ready when there is a sample; until then clients are told that it is loading.
+  private func firstSample() {
+    do {
+      try sampler.start(restoring: stored)
+    } catch {
+      log.error(code: "sampling_failed", "\(error); trying again")
+      try? retryTimer?.arm(afterMilliseconds: 1000)
+      return
+    }
+    stored = nil
+    sampler.checkCounters(olderThan: 0)
+    commit()
+    loadToday()
+    let ledger = sampler.ledger
+    log.info(code: "started", "watching \(ledger.presentCount) links, \(ledger.records.count) known")
+    ServiceNotify.ready(status: statusLine())
+  }
+
+  /// The running day's earlier amounts and the earlier gaps are in the store.
+  private func loadToday() {
+    let day = sampler.ledger.day
+    history.ask(UsageQuery(links: nil, tier: .day, from: day.start, to: day.end)) { [unowned self] answer in
+      guard sampler.ledger.day == day, case .success(let stored) = answer else { return }
+      sampler.ledger.setToday(
+        from: history.complete(stored, ledger: sampler.ledger, from: day.start, to: day.end).rows)
+    }
+    history.ask(UsageQuery(links: [], tier: .day, from: 0, to: day.end)) { [unowned self] answer in
+      if case .success(let stored) = answer { history.recall(stored.gaps) }
+    }
+  }
+
+  // MARK: Running
+
+  /// The minute boundary, or the moment in which the clock was set.
+  private func tick() {
+    let outcome = try? timer.read()
+    guard outcome == .fired || outcome == .clockWasSet else { return }
+    if zone.refresh() { sampler.ledger.zoneChanged(localCalendar()) }
+    let isHealthy = sampler.attemptSample()
+    if !isHealthy, let error = sampler.lastError { log.warning(code: "sampling_failed", "\(error)") }
+    noteClockSteps()
+    if !sampler.ledger.todayIsKnown { loadToday() }
+    if sampler.clocks.now().utcSeconds % 3600 < 60 { sampler.checkCounters(olderThan: 1800) }
+    commit()
+    if isHealthy { ServiceNotify.watchdog() }
+    ServiceNotify.status(statusLine())
+    do {
+      try timer.armNextMinute(after: sampler.clocks.now())
+    } catch {
+      log.error(code: "timer_failed", "\(error)")
+    }
+  }
+
+  private func noteClockSteps() {
+    let ledger = sampler.ledger
+    guard ledger.clockStepCount != lastStep.count, let step = ledger.clockSteps.last else { return }
+    lastStep = (ledger.clockStepCount, sampler.clocks.now().boot)
+    log.notice(code: "clock_step", "the clock was set by \(step.by / Moment.second) s")
+  }
+
+  private func linkEvents() {
+    guard sampler.drainEvents() else { return }
+    let wait = lastCommit + Daemon.commitSpacing - sampler.clocks.now().boot
+    if wait <= 0 {
+      commit()
+    } else {
+      try? commitTimer?.arm(afterMilliseconds: Int(wait / 1_000_000) + 1)
+    }
+  }
+
+  private func commit() {
+    let now = sampler.clocks.now().boot
+    lastCommit = now
+    let stepped = lastStep.count > 0 && now - lastStep.boot < Daemon.stepCaution
+    history.commit(&sampler.ledger, clockStepped: stepped)
+  }
+
+  private func statusLine() -> String {
+    let ledger = sampler.ledger
+    let warnings = api.warnings(sampler.clocks.now(), sampler.kernel.health)
+    let sampled = ledger.lastSample.map { rfc3339($0.utc) } ?? "none yet"
+    let committed = history.committed.map { rfc3339($0.utc) } ?? "none yet"
+    let trouble = warnings.isEmpty ? "no warnings" : "warnings: " + warnings.map(\.code).joined(separator: ", ")
+    return "\(ledger.presentCount) links, last sample \(sampled), last commit \(committed), \(trouble)"
+  }
+
+  // MARK: Reloading and stopping
+
+  /// Takes over a valid configuration as a whole, or keeps the old one and says why.
+  private func reload() {
+    ServiceNotify.reloading()
+    defer { ServiceNotify.ready(status: statusLine()) }
+    api.notices.removeAll { $0.code == "reload_refused" || $0.code == "restart_needed" }
+    do {
+      let new = try Configuration.load(file: file, environment: Main.environment())
+      apply(new)
+      log.notice(code: "reloaded", "the configuration was reloaded")
+    } catch {
+      warn(
+        "reload_refused", "the new configuration is not in force: \(error.description)",
+        "correct the file and reload again")
+    }
+  }
+
+  private func apply(_ new: Configuration) {
+    var restart: [String] = []
+    if new.store != configuration.store { restart.append("[Store]") }
+    if new.sampling != configuration.sampling { restart.append("[Sampling]") }
+    if new.api.socket != configuration.api.socket || new.api.socketMode != configuration.api.socketMode
+      || new.api.socketGroup != configuration.api.socketGroup || new.api.tcp != configuration.api.tcp
+    {
+      restart.append("the sockets of [Api]")
+    }
+    for (listener, served) in zip(listeners, servers) where !listener.isUnix {
+      served.server.allowedHosts = AllowedHosts(new.api.allowedHosts)
+    }
+    configuration.api.allowedHosts = new.api.allowedHosts
+    if !restart.isEmpty {
+      warn(
+        "restart_needed", "changes of \(restart.joined(separator: ", ")) wait for a restart", "restart iftallyd")
+    }
+  }
+
+  private func warn(_ code: String, _ message: String, _ remedy: String) {
+    api.notices.removeAll { $0.code == code }
+    api.notices.append(StatusReply.Warning(code: code, message: message, remedy: remedy))
+    log.warning(code: code, "\(message); \(remedy)")
+  }
+
+  /// Counts and commits what there is, answers nobody any more.
+  private func stop() -> Int32 {
+    ServiceNotify.stopping()
+    for server in servers { server.stop() }
+    for listener in listeners { listener.close() }
+    sampler.attemptSample()
+    if let error = history.finish(&sampler.ledger, deadlineSeconds: Daemon.stopDeadlineSeconds) {
+      log.error(code: "last_commit_failed", error.description)
+      return 1
+    }
+    log.info(code: "stopped", "everything counted is committed")
+    return 0
+  }
+}

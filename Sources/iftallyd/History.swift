@@ -1,0 +1,245 @@
+// What was counted, on its way to the store and back: pending commits, folds, and queries that see each byte once.
+import TallyCore
+import TallyStore
+
+/// Commits the ledger through the store's threads and answers questions about the past.
+///
+/// A reply joins three parts: what the store held at one sequence number, the commits after that number, and what
+/// the ledger has not handed over yet. Each byte is in one of them.
+final class History {
+  /// The store as `status` shows it.
+  enum Condition {
+    case ok
+    /// There is no store: counting goes on in memory alone.
+    case memoryOnly(String)
+    /// The last commit failed; what it held waits.
+    case failing(String)
+  }
+
+  typealias Answer = Result<UsageRows, StoreError>
+
+  private(set) var condition: Condition
+  private(set) var watermarks: Watermarks
+  private(set) var commitCount: UInt64 = 0
+  private(set) var failureCount: UInt64 = 0
+  /// The moment up to which everything is committed.
+  private(set) var committed: Moment?
+  /// Gaps that concern every link, for the coverage of totals, newest last.
+  private(set) var gaps: [Gap] = []
+
+  /// Called when the store is a new file: the ledger has to hand over everything it knows.
+  var storeWasReplaced: (_ notice: String?) -> Void = { _ in }
+  /// Called when a commit failed, with what is wrong and what to do.
+  var commitFailed: (StoreError) -> Void = { _ in }
+
+  private let workers: StoreWorkers?
+  private let calendar: () -> LocalCalendar
+  private let retention = Retention()
+  private var sequence: UInt64
+  private var inFlight: Commit?
+  /// Failed or not yet submitted, older than anything in the ledger.
+  private var waiting: Commit?
+  /// Written, but perhaps not seen by a query that began before.
+  private var written: [Commit] = []
+  private var questions: [UInt64: (since: UInt64, then: (Answer) -> Void)] = [:]
+  private var nextToken: UInt64 = 1
+  private var lastRetentionHour: Int64 = 0
+
+  /// An idle machine still writes when it was last seen, so that an absence is placed well.
+  private static let heartbeat: Int64 = 300 * Moment.second
+  private static let keptGaps = 1000
+
+  /// `workers` nil: in memory alone, for the reason given.
+  init(
+    workers: StoreWorkers?, state: StoredState?, watermarks: Watermarks, reason: String?,
+    calendar: @escaping () -> LocalCalendar
+  ) {
+    self.workers = workers
+    self.calendar = calendar
+    self.watermarks = state?.watermarks ?? watermarks
+    sequence = state?.sequence ?? 0
+    committed = state?.lastMoment
+    condition = workers == nil ? .memoryOnly(reason ?? "no store") : .ok
+  }
+
+  /// Rows that wait to be written.
+  var pendingRows: Int { (waiting?.rows.count ?? 0) + (inFlight?.rows.count ?? 0) }
+
+  // MARK: Committing
+
+  /// Commits what the ledger has, if there is something to write or the heartbeat is due.
+  func commit(_ ledger: inout Ledger, clockStepped: Bool) {
+    collect()
+    guard let now = ledger.lastMoment else { return }
+    let age = committed.flatMap(now.elapsed(since:)) ?? .max
+    guard ledger.hasUncommitted || waiting != nil || age >= History.heartbeat else { return }
+    guard var commit = ledger.takeCommit(sequence: sequence + 1) else { return }
+    keepGaps(commit.gaps)
+    if let earlier = waiting {
+      commit.absorb(earlier)
+      waiting = nil
+    }
+    guard let workers, inFlight == nil else {
+      commit.compact()
+      waiting = commit
+      return
+    }
+    plan(&commit, at: now.utcSeconds, clockStepped: clockStepped)
+    inFlight = commit
+    workers.submit(commit, wake: !questions.isEmpty)
+  }
+
+  private func plan(_ commit: inout Commit, at second: Int64, clockStepped: Bool) {
+    commit.folds = watermarks.dueFolds(at: second, calendar: calendar())
+    var after = watermarks
+    for fold in commit.folds { after[fold.tier] = fold.end }
+    let hour = floorDivide(second, 3600)
+    // A clock that just leapt ahead must not make the store forget: dropping waits for an hour without a step.
+    if hour != lastRetentionHour, !clockStepped {
+      commit.retention = retention.bounds(at: second, watermarks: after)
+      lastRetentionHour = hour
+    }
+  }
+
+  private func keepGaps(_ new: [Gap]) {
+    gaps += new.filter { $0.link == nil }
+    if gaps.count > History.keptGaps { gaps.removeFirst(gaps.count - History.keptGaps) }
+  }
+
+  /// Takes what the store's threads have finished. Call when their descriptor is readable, and before a commit.
+  func collect() {
+    guard let workers else { return }
+    for result in workers.takeResults() {
+      switch result {
+      case .opened(let outcome): reopened(outcome)
+      case .committed(let number): succeeded(number)
+      case .failed(_, let error): failed(error)
+      case .rows(let token, let answer):
+        guard let question = questions.removeValue(forKey: token) else { continue }
+        question.then(answer)
+      }
+    }
+    let oldest = questions.values.map(\.since).min() ?? sequence
+    written.removeAll { $0.sequence <= oldest }
+  }
+
+  private func succeeded(_ number: UInt64) {
+    guard let commit = inFlight, commit.sequence == number else { return }
+    inFlight = nil
+    sequence = number
+    committed = commit.at
+    commitCount &+= 1
+    condition = .ok
+    for fold in commit.folds { watermarks[fold.tier] = fold.end }
+    if !questions.isEmpty { written.append(commit) }
+  }
+
+  private func failed(_ error: StoreError) {
+    failureCount &+= 1
+    condition = .failing(error.description)
+    commitFailed(error)
+    guard let commit = inFlight else { return }
+    inFlight = nil
+    // The file was taken away or is damaged: a new one is begun, and every link is written to it again.
+    if error.kind == .vanished || error.kind == .corrupt { workers?.reopen() }
+    if var later = waiting {
+      later.absorb(commit)
+      waiting = later
+    } else {
+      waiting = commit
+    }
+  }
+
+  private func reopened(_ outcome: Result<StoreOpening, StoreError>) {
+    switch outcome {
+    case .failure(let error): condition = .failing(error.description)
+    case .success(let opening):
+      sequence = opening.state.sequence
+      watermarks = opening.state.watermarks
+      written = []
+      condition = .ok
+      storeWasReplaced(opening.notice)
+    }
+  }
+
+  /// Hands over everything and waits for it, at the end of the process; returns why it could not be written.
+  func finish(_ ledger: inout Ledger, deadlineSeconds: Int) -> StoreError? {
+    collect()
+    guard let workers else { return nil }
+    let last = ledger.takeCommit(sequence: sequence + (inFlight == nil ? 1 : 2))
+    var commit = last
+    if let earlier = waiting {
+      commit?.absorb(earlier)
+      waiting = nil
+    }
+    let (results, finished) = workers.stop(commit: commit, deadlineSeconds: deadlineSeconds)
+    for case .failed(_, let error) in results { return error }
+    return finished
+      ? nil : StoreError(.busy, "the store did not finish its last commit within \(deadlineSeconds) s")
+  }
+
+  // MARK: Asking
+
+  /// Asks the store; `then` is called in the loop's thread, soon or when the disk answers.
+  func ask(_ query: UsageQuery, then: @escaping (Answer) -> Void) {
+    collect()
+    guard let workers else {
+      return then(
+        .success(UsageRows(sequence: sequence, watermarks: watermarks, rows: [], gaps: [], incarnations: [])))
+    }
+    let token = nextToken
+    nextToken &+= 1
+    questions[token] = (sequence, then)
+    workers.query(query, token: token)
+  }
+
+  /// Adds to a reply of the store what came after it.
+  func complete(_ stored: UsageRows, ledger: Ledger, from: Int64, to: Int64) -> UsageRows {
+    var all = stored
+    var later = written.filter { $0.sequence > stored.sequence }
+    if let inFlight, inFlight.sequence > stored.sequence { later.append(inFlight) }
+    if let waiting { later.append(waiting) }
+    for commit in later {
+      all.rows += commit.rows.filter { $0.start >= from && $0.start < to }
+      all.gaps += commit.gaps.filter { $0.from < to && $0.to > from }
+      all.incarnations += commit.incarnations
+    }
+    all.rows += ledger.uncommittedRows.filter { $0.start >= from && $0.start < to }
+    all.gaps += ledger.uncommittedGaps.filter { $0.from < to && $0.to > from }
+    all.incarnations += ledger.uncommittedIncarnations
+    all.incarnations = newest(all.incarnations)
+    return all
+  }
+
+  /// Takes over the gaps that concern every link from before this process.
+  func recall(_ old: [Gap]) {
+    gaps = old.filter { $0.link == nil } + gaps
+    if gaps.count > History.keptGaps { gaps.removeFirst(gaps.count - History.keptGaps) }
+  }
+
+  /// Bytes on disk.
+  var sizeBytes: Int64 { workers?.health.sizeBytes ?? 0 }
+}
+
+/// Of several reports of one incarnation the last: it knows how it ended.
+private func newest(_ incarnations: [Incarnation]) -> [Incarnation] {
+  struct Life: Hashable {
+    var link: LinkID
+    var bootID: BootID
+    var ifindex: UInt32
+    var opened: Int64
+  }
+  var places: [Life: Int] = [:]
+  var result: [Incarnation] = []
+  for incarnation in incarnations {
+    let life = Life(
+      link: incarnation.link, bootID: incarnation.bootID, ifindex: incarnation.ifindex, opened: incarnation.opened)
+    if let place = places[life] {
+      result[place] = incarnation
+    } else {
+      places[life] = result.count
+      result.append(incarnation)
+    }
+  }
+  return result
+}

@@ -1,0 +1,88 @@
+// /metrics: totals of every interface and the daemon's own health, as Prometheus text.
+import LocalHTTP
+import TallyCore
+import TallyWire
+
+extension Api {
+  func metrics(_ request: HTTPRequest, _ exchange: HTTPExchange) throws(RequestError) -> HTTPReply {
+    let now = try present()
+    var metrics = Metrics()
+    for family in interfaceFamilies() + ownFamilies(now) { metrics.append(family) }
+    return .now(
+      HTTPResponse(status: 200, contentType: Metrics.mediaType, headers: commonHeaders, body: metrics.text))
+  }
+
+  private func interfaceFamilies() -> [MetricFamily] {
+    let records = ledger.records.indices.map { ledger.record(slot: $0) }
+    func family(_ name: String, _ help: String, _ value: (Amounts) -> UInt64) -> MetricFamily {
+      MetricFamily(
+        name: name, kind: .counter, help: help,
+        samples: records.map { record in
+          MetricFamily.Sample(
+            labels: [("interface", record.name.escaped), ("id", "id:\(record.id)"), ("kind", record.kind.rawValue)],
+            .integer(value(record.total)))
+        })
+    }
+    let info = MetricFamily(
+      name: "iftally_interface_info", kind: .gauge,
+      help: "What an interface is; 1 while it is present. Its figures are estimates from its counter.",
+      samples: ledger.records.indices.map { slot in
+        let record = ledger.records[slot]
+        return MetricFamily.Sample(
+          labels: [
+            ("interface", record.name.escaped), ("id", "id:\(record.id)"), ("kind", record.kind.rawValue),
+            ("type", record.type), ("nature", natureEstimate),
+            ("completeness", record.totalIsAtLeast ? "at_least" : "complete"),
+          ], .integer(ledger.isPresent(slot) ? 1 : 0))
+      })
+    return [
+      family("iftally_receive_bytes_total", "Bytes received, an estimate from the interface's counter.") { $0.rxBytes },
+      family("iftally_transmit_bytes_total", "Bytes sent, an estimate from the interface's counter.") { $0.txBytes },
+      family("iftally_receive_packets_total", "Packets received, as the interface counts them.") { $0.rxPackets },
+      family("iftally_transmit_packets_total", "Packets sent, as the interface counts them.") { $0.txPackets },
+      info,
+    ]
+  }
+
+  private func ownFamilies(_ now: Moment) -> [MetricFamily] {
+    let health = sampler.kernel.health
+    func one(_ name: String, _ kind: MetricFamily.Kind, _ help: String, _ value: MetricValue) -> MetricFamily {
+      MetricFamily(name: name, kind: kind, help: help, samples: [MetricFamily.Sample(value)])
+    }
+    func count(_ name: String, _ help: String, _ value: UInt64) -> MetricFamily {
+      one(name, .counter, help, .integer(value))
+    }
+    let age = history.committed.flatMap { sampler.clocks.now().elapsed(since: $0) }
+    return [
+      MetricFamily(
+        name: "iftally_build_info", kind: .gauge, help: "The daemon's version.",
+        samples: [MetricFamily.Sample(labels: [("version", iftallyVersion)], .integer(1))]),
+      count("iftally_samples_total", "Samples of all counters.", sampler.sampleCount),
+      one(
+        "iftally_sample_duration_seconds", .gauge, "How long the last sample took.",
+        .number(Double(sampler.lastDurationNanoseconds) / 1e9)),
+      count("iftally_sample_failures_total", "Samples that failed in a row.", sampler.failures),
+      count("iftally_event_overruns_total", "Times that the kernel dropped link events.", health.overruns),
+      count("iftally_resyncs_total", "Full link lists taken because events were lost.", sampler.resyncs),
+      count("iftally_dump_retries_total", "Dumps that were interrupted and asked for again.", health.dumpRetries),
+      count("iftally_dropped_senders_total", "Messages dropped: not from the kernel.", health.droppedSenders),
+      count("iftally_held_readings_total", "Odd readings that waited for a second one.", ledger.heldReadings),
+      count("iftally_clock_steps_total", "Steps of the wall clock.", ledger.clockStepCount),
+      count("iftally_commits_total", "Commits to the store.", history.commitCount),
+      count("iftally_commit_failures_total", "Commits that failed; what they held is kept.", history.failureCount),
+      one(
+        "iftally_commit_age_seconds", .gauge, "Age of the last committed moment.",
+        age.map { .number(Double($0) / 1e9) } ?? .number(.nan)),
+      one("iftally_pending_rows", .gauge, "Rows that wait to be written.", .integer(UInt64(history.pendingRows))),
+      one(
+        "iftally_store_ok", .gauge, "1 while commits reach the disk.",
+        .integer(history.condition.word == "ok" ? 1 : 0)),
+      one(
+        "iftally_store_size_bytes", .gauge, "Size of the store on disk.",
+        .integer(UInt64(max(0, history.sizeBytes)))),
+      one("iftally_links_present", .gauge, "Links that are there now.", .integer(UInt64(ledger.presentCount))),
+      one("iftally_links_known", .gauge, "Links with a history.", .integer(UInt64(ledger.records.count))),
+      count("iftally_loop_wakeups_total", "Returns of the event loop from its wait.", wakeUps()),
+    ]
+  }
+}

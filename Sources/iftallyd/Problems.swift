@@ -1,0 +1,86 @@
+// Errors on the socket: RFC 9457 problem+json with stable codes, and a remedy where there is one.
+import LocalHTTP
+import TallyWire
+
+/// A request that cannot be answered as asked.
+struct RequestError: Error {
+  var code: String
+  var status: Int
+  var title: String
+  var detail: String
+  var remedy: String?
+  var headers: [(name: String, value: String)] = []
+
+  static func badParameter(_ name: String, _ detail: String, remedy: String? = nil) -> RequestError {
+    RequestError(
+      code: Problem.Code.badParameter, status: 400, title: "A parameter has no usable value",
+      detail: "\(name): \(detail)", remedy: remedy)
+  }
+
+  static func unknownParameter(_ name: String, allowed: [String]) -> RequestError {
+    RequestError(
+      code: Problem.Code.unknownParameter, status: 400, title: "Unknown parameter",
+      detail: "there is no parameter '\(name)' here",
+      remedy: allowed.isEmpty
+        ? "this route takes no parameters" : "it takes " + allowed.joined(separator: ", "))
+  }
+
+  static func unknownInterface(_ name: String) -> RequestError {
+    RequestError(
+      code: Problem.Code.unknownInterface, status: 404, title: "Unknown interface",
+      detail: "no interface '\(name)' was ever seen in this network namespace",
+      remedy: "GET /v1/interfaces lists those that were")
+  }
+
+  static let loading = RequestError(
+    code: Problem.Code.loading, status: 503, title: "No data yet",
+    detail: "the first sample has not been taken", remedy: "ask again in a second",
+    headers: [(name: "Retry-After", value: "1")])
+
+  static let notFound = RequestError(
+    code: Problem.Code.notFound, status: 404, title: "No such route", detail: "nothing is served at this path",
+    remedy: "GET /v1/status, /v1/interfaces, /v1/interfaces/NAME, /v1/usage, /metrics or /")
+
+  static func methodNotAllowed(_ method: String) -> RequestError {
+    RequestError(
+      code: Problem.Code.methodNotAllowed, status: 405, title: "Method not allowed",
+      detail: "\(method) is not served at this path", remedy: "use GET or HEAD",
+      headers: [(name: "Allow", value: "GET, HEAD")])
+  }
+
+  static func storeUnavailable(_ detail: String) -> RequestError {
+    RequestError(
+      code: Problem.Code.storeUnavailable, status: 503, title: "The history cannot be read", detail: detail,
+      remedy: "GET /v1/status says how the store is; present totals are served all the same")
+  }
+
+  static func `internal`(_ detail: String) -> RequestError {
+    RequestError(code: Problem.Code.internal, status: 500, title: "Internal error", detail: detail, remedy: nil)
+  }
+
+  var response: HTTPResponse {
+    let problem = Problem(code: code, status: status, title: title, detail: detail, remedy: remedy)
+    return HTTPResponse(
+      status: status, contentType: Problem.mediaType, headers: headers + commonHeaders,
+      body: (try? encode(problem)) ?? [])
+  }
+}
+
+extension RequestError {
+  /// The words for a request that never reached a route.
+  init(_ refusal: HTTPRefusal) {
+    let code =
+      switch refusal {
+      case .forbiddenHost: Problem.Code.forbiddenHost
+      case .bodyTooLarge: Problem.Code.tooLarge
+      default: Problem.Code.badParameter
+      }
+    self.init(
+      code: code, status: refusal.status, title: "The request was refused", detail: refusal.detail, remedy: nil)
+  }
+}
+
+/// Figures are of one moment and anybody's: nothing may be kept or guessed about them.
+let commonHeaders: [(name: String, value: String)] = [
+  (name: "Cache-Control", value: "no-store"), (name: "X-Content-Type-Options", value: "nosniff"),
+]

@@ -1,0 +1,122 @@
+// The kernel joined with the ledger: the one place where samples are taken.
+import LinkSource
+import TallyCore
+
+/// Takes samples of one network namespace into its ledger.
+final class Sampler {
+  let kernel: KernelLinks
+  let clocks: Clocks
+  var ledger: Ledger
+
+  /// Samples taken, and how long the last took from the request to its being booked.
+  private(set) var sampleCount: UInt64 = 0
+  private(set) var lastDurationNanoseconds: Int64 = 0
+  /// Full lists taken because events were lost.
+  private(set) var resyncs: UInt64 = 0
+  /// Samples that failed in a row, and the last reason.
+  private(set) var failures: UInt64 = 0
+  private(set) var lastError: LinkSourceError?
+
+  private(set) var crossCheck: (result: CrossCheck, at: Moment)?
+
+  /// Many queries at once share one sample.
+  private static let shareNanoseconds: Int64 = 100_000_000
+  /// Events may be lost again while the links are listed; a few rounds settle it or the next sample does.
+  private static let resyncRounds = 4
+
+  init(kernel: KernelLinks, clocks: Clocks, calendar: LocalCalendar) {
+    self.kernel = kernel
+    self.clocks = clocks
+    self.ledger = Ledger(calendar: calendar)
+  }
+
+  /// The first list and sample, after what a store knows was restored.
+  func start(restoring stored: StoredState?) throws(LinkSourceError) {
+    if let stored { ledger.restore(stored) }
+    try list(cause: .start)
+    try sample()
+  }
+
+  /// Reads counters and events now and books them.
+  func sample() throws(LinkSourceError) {
+    let begun = clocks.now()
+    let sample = try kernel.sample()
+    ledger.apply(sample.events, at: sample.at)
+    let strangers = ledger.strangers
+    if !sample.overrun { ledger.apply(sample.readings, width: sample.width, at: sample.at) }
+    if sample.overrun || ledger.strangers != strangers {
+      try list(cause: .overrun)
+      let again = try kernel.sample()
+      ledger.apply(again.events, at: again.at)
+      // Lost again: the next sample lists anew, and counters are cumulative.
+      if !again.overrun { ledger.apply(again.readings, width: again.width, at: again.at) }
+    }
+    sampleCount &+= 1
+    lastDurationNanoseconds = clocks.now().boot - begun.boot
+  }
+
+  /// Samples unless the last one is fresh enough to be called the present. Never throws: a failure is kept for
+  /// `status`, and figures then carry the older moment.
+  func sampleForQuery() {
+    if let last = ledger.lastSample, let age = clocks.now().elapsed(since: last), age < Sampler.shareNanoseconds {
+      return
+    }
+    attemptSample()
+  }
+
+  /// Samples and keeps a failure instead of throwing it; true when it succeeded.
+  @discardableResult
+  func attemptSample() -> Bool {
+    do {
+      try sample()
+      failures = 0
+      lastError = nil
+      return true
+    } catch {
+      failures &+= 1
+      lastError = error
+      return false
+    }
+  }
+
+  /// Books the link events that wait; true when a link came or went. Counters of the others wait for a sample.
+  func drainEvents() -> Bool {
+    do {
+      let drained = try kernel.drainEvents()
+      ledger.apply(drained.events, at: clocks.now())
+      if drained.overrun {
+        try list(cause: .overrun)
+        try sample()
+      }
+      return drained.overrun || drained.events.contains { $0.bornOrDead != nil }
+    } catch {
+      failures &+= 1
+      lastError = error
+      return false
+    }
+  }
+
+  private func list(cause: ListCause) throws(LinkSourceError) {
+    if cause == .overrun { resyncs &+= 1 }
+    for round in 1...Sampler.resyncRounds {
+      let links = try kernel.list()
+      let drained = try kernel.drainEvents()
+      if drained.overrun, round < Sampler.resyncRounds {
+        if cause == .overrun { ledger.apply(drained.events, at: clocks.now()) }
+        continue
+      }
+      return ledger.apply(links, events: drained.events, cause: cause, at: clocks.now())
+    }
+  }
+
+  /// Holds netlink's counters against getifaddrs' unless that was done in the last `seconds`.
+  func checkCounters(olderThan seconds: Int64) {
+    let now = clocks.now()
+    if let last = crossCheck, let age = now.elapsed(since: last.at), age < seconds * Moment.second { return }
+    do {
+      crossCheck = (try kernel.crossCheck(), clocks.now())
+    } catch {
+      lastError = error
+    }
+  }
+}

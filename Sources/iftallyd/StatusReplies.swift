@@ -1,0 +1,138 @@
+// /v1/status: how the daemon is doing, every loss and fallback counted, every warning with its remedy.
+import LinkSource
+import LocalHTTP
+import TallyCore
+import TallyStore
+import TallyWire
+
+extension Api {
+  /// Gaps shown in the status, newest last.
+  private static let shownGaps = 20
+  /// A commit that is this late shows a disk that does not keep up.
+  private static let lateCommit: Int64 = 600 * Moment.second
+
+  func status(_ request: HTTPRequest, _ exchange: HTTPExchange) throws(RequestError) -> HTTPReply {
+    let now = try present()
+    sampler.checkCounters(olderThan: 10)
+    return try Api.json(statusReply(now))
+  }
+
+  private func statusReply(_ sampled: Moment) -> StatusReply {
+    let now = sampler.clocks.now()
+    let health = sampler.kernel.health
+    let check = sampler.crossCheck
+    return StatusReply(
+      asOf: rfc3339(sampled.utc, fraction: 3), version: iftallyVersion, since: rfc3339(about.started.utc),
+      bootID: sampled.bootID.text, namespace: StatusReply.Namespace(inode: about.namespaceInode),
+      source: StatusReply.Source(
+        name: sampler.kernel.source.rawValue, counterBits: Int(sampler.kernel.source.width.rawValue),
+        events: about.eventSource, receiveBufferBytes: Int(sampler.kernel.receiveBufferBytes)),
+      crossCheck: StatusReply.CrossCheck(
+        agree: check?.result.agrees ?? true, checkedLinks: check?.result.checkedLinks ?? 0,
+        at: check.map { rfc3339($0.at.utc) }, disagreements: check?.result.disagreements.map(\.escaped) ?? []),
+      sample: StatusReply.Sample(
+        at: rfc3339(sampled.utc, fraction: 3), ageSeconds: seconds(now.elapsed(since: sampled) ?? 0),
+        count: sampler.sampleCount, durationMicroseconds: UInt64(max(0, sampler.lastDurationNanoseconds / 1000))),
+      commit: StatusReply.Commit(
+        at: history.committed.map { rfc3339($0.utc) },
+        ageSeconds: history.committed.flatMap { now.elapsed(since: $0) }.map(seconds), count: history.commitCount,
+        failures: history.failureCount, pendingRows: history.pendingRows),
+      clock: StatusReply.Clock(
+        timezone: timeZoneName(),
+        steps: ledger.clockSteps.map {
+          StatusReply.Clock.Step(at: rfc3339($0.at * Moment.second), bySeconds: seconds($0.by))
+        },
+        synchronized: clockIsSynchronized()),
+      gaps: (history.gaps + ledger.uncommittedGaps.filter { $0.link == nil }).suffix(Api.shownGaps).map(gap),
+      events: StatusReply.Events(
+        overruns: health.overruns, dumpRetries: health.dumpRetries, droppedSenders: health.droppedSenders),
+      store: StatusReply.Store(
+        path: about.storePath, state: history.condition.word, message: history.condition.message,
+        sizeBytes: UInt64(max(0, history.sizeBytes))),
+      links: StatusReply.Links(present: ledger.presentCount, known: ledger.records.count),
+      warnings: warnings(now, health))
+  }
+
+  private func gap(_ gap: Gap) -> StatusReply.Gap {
+    let name = gap.link.flatMap { ledger.slot(id: $0) }.map { ledger.records[$0].name.escaped }
+    return StatusReply.Gap(
+      interface: name, from: rfc3339(gap.from * Moment.second), to: rfc3339(gap.to * Moment.second),
+      reason: gap.reason.rawValue, lossy: gap.lossy)
+  }
+
+  /// Everything that a person should act on.
+  func warnings(_ now: Moment, _ health: KernelHealth) -> [StatusReply.Warning] {
+    var warnings = notices
+    func warn(_ code: String, _ message: String, _ remedy: String) {
+      warnings.append(StatusReply.Warning(code: code, message: message, remedy: remedy))
+    }
+    switch history.condition {
+    case .ok: break
+    case .memoryOnly(let reason):
+      warn("store_memory_only", "counting goes on in memory alone: \(reason)", "mend the store and restart iftallyd")
+    case .failing(let reason):
+      warn(
+        "store_failing", "the last commit failed, what it held waits in memory: \(reason)",
+        "free space or mend the disk; the next commit tries again within a minute")
+    }
+    if let committed = history.committed, let age = now.elapsed(since: committed), age > Api.lateCommit {
+      warn("commit_late", "nothing was committed for \(age / Moment.second) s", "look at the disk of the store")
+    }
+    if let error = sampler.lastError {
+      warn("sampling_failed", "the last sample failed: \(error)", "run 'iftally doctor'")
+    }
+    if let check = sampler.crossCheck?.result, !check.agrees {
+      warn(
+        "cross_check",
+        "netlink and getifaddrs disagree on \(check.disagreements.map(\.escaped).joined(separator: ", "))",
+        "report the drivers of these links; their figures may be off")
+    }
+    if health.overruns > 0 {
+      warn(
+        "event_overrun", "the kernel dropped link events \(health.overruns) times; see the gaps",
+        "raise net.core.rmem_max, or let systemd hold the event socket")
+    }
+    if sampler.kernel.source == .getifaddrs {
+      warn(
+        "narrow_source", "counters have 32 bits and may wrap unseen between samples",
+        "set Source=netlink in [Sampling]")
+    }
+    return warnings
+  }
+}
+
+extension History.Condition {
+  var word: String {
+    switch self {
+    case .ok: StatusReply.Store.ok
+    case .memoryOnly: StatusReply.Store.memoryOnly
+    case .failing: StatusReply.Store.failing
+    }
+  }
+
+  var message: String? {
+    switch self {
+    case .ok: nil
+    case .memoryOnly(let reason), .failing(let reason): reason
+    }
+  }
+}
+
+extension BootID {
+  /// As /proc/sys/kernel/random/boot_id writes it.
+  var text: String {
+    let digits = [high, low].map { half -> String in
+      let text = String(half, radix: 16)
+      return String(repeating: "0", count: 16 - text.count) + text
+    }.joined()
+    var parts: [Substring] = []
+    var rest = Substring(digits)
+    for length in [8, 4, 4, 4, 12] {
+      parts.append(rest.prefix(length))
+      rest = rest.dropFirst(length)
+    }
+    return parts.joined(separator: "-")
+  }
+}
+
+private func seconds(_ nanoseconds: Int64) -> Double { (Double(nanoseconds) / 1e6).rounded() / 1e3 }

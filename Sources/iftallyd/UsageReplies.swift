@@ -1,0 +1,240 @@
+// /v1/usage: what was asked, and the series made of the store's rows and of what it has not got yet.
+import LinkSource
+import LocalHTTP
+import TallyCore
+import TallyStore
+import TallyWire
+
+/// A parsed question about the past.
+struct UsageRequest {
+  static let parameters = ["interface", "kind", "from", "to", "resolution", "limit"]
+
+  /// nil: all.
+  var slots: [Int]?
+  var kinds: Set<Kind>
+  /// UTC seconds, whole periods.
+  var from: Int64
+  var to: Int64
+  var resolution: Resolution
+  /// The newest so many points of each series.
+  var limit: Int?
+}
+
+extension Api {
+  /// A span may have this many periods at most, so that one request cannot fill the memory.
+  private static let maximumPeriods = 100_000
+
+  func usage(_ request: HTTPRequest, _ exchange: HTTPExchange) throws(RequestError) -> HTTPReply {
+    let now = try present()
+    let asked = try parse(request.target.query, at: now)
+    let query = UsageQuery(
+      links: asked.slots.map { $0.map { ledger.records[$0].id } }, tier: asked.resolution.tier, from: asked.from,
+      to: asked.to)
+    history.ask(query) { [self] answer in
+      // The disk may have taken a while: what is newer than the store's answer is of this moment.
+      sampler.sampleForQuery()
+      switch answer {
+      case .failure(let error): exchange.respond(RequestError.storeUnavailable(error.description).response)
+      case .success(let stored):
+        let rows = history.complete(stored, ledger: ledger, from: asked.from, to: asked.to)
+        do throws(RequestError) {
+          if case .now(let response) = try Api.json(reply(asked, rows, at: ledger.lastSample ?? now)) {
+            exchange.respond(response)
+          }
+        } catch {
+          exchange.respond(error.response)
+        }
+      }
+    }
+    return .later
+  }
+
+  // MARK: The question
+
+  private func parse(_ query: [HTTPTarget.QueryItem], at now: Moment) throws(RequestError) -> UsageRequest {
+    var names: [[UInt8]] = []
+    var kinds: Set<Kind> = []
+    var single: [String: String] = [:]
+    for item in query {
+      let name = String(decoding: item.name, as: UTF8.self)
+      switch name {
+      case "interface": names += item.value.split(separator: UInt8(ascii: "+")).map(Array.init)
+      case "kind":
+        for word in String(decoding: item.value, as: UTF8.self).split(separator: "+") {
+          guard let kind = Kind(rawValue: String(word)) else {
+            throw .badParameter(
+              "kind", "there is no kind '\(word)'",
+              remedy: "one of " + Kind.allCases.map(\.rawValue).joined(separator: ", "))
+          }
+          kinds.insert(kind)
+        }
+      default:
+        guard single.updateValue(String(decoding: item.value, as: UTF8.self), forKey: name) == nil else {
+          throw .badParameter(name, "it is given twice", remedy: "give it once")
+        }
+      }
+    }
+    var slots: [Int]?
+    for name in names { slots = try (slots ?? []) + [slot(named: name)] }
+    let (from, to, resolution) = try span(single, at: now)
+    var limit: Int?
+    if let text = single["limit"] {
+      guard let number = Int(text), number > 0 else {
+        throw .badParameter("limit", "'\(text)' is no number above zero", remedy: "for example limit=30")
+      }
+      limit = number
+    }
+    return UsageRequest(slots: slots, kinds: kinds, from: from, to: to, resolution: resolution, limit: limit)
+  }
+
+  private func span(
+    _ single: [String: String], at now: Moment
+  ) throws(RequestError) -> (from: Int64, to: Int64, resolution: Resolution) {
+    let calendar = ledger.calendar
+    var (from, to) = (Int64(0), Int64(0))
+    do throws(PeriodError) {
+      let nothingAsked = single["from"] == nil && single["to"] == nil
+      let period = try parsePeriod(
+        from: nothingAsked ? "today" : single["from"], to: single["to"], now: now.utcSeconds)
+      (from, to) = (period.from, period.to)
+    } catch {
+      throw .badParameter(single["to"] == nil ? "from" : "from or to", error.description)
+    }
+    // Before the first link was seen there is nothing, and no need to walk through it.
+    from = max(from, min(to, ledger.records.map(\.firstSeen).min() ?? now.utcSeconds))
+    if from == to { to += 1 }
+    let resolution: Resolution
+    if let text = single["resolution"] {
+      guard let known = Resolution(rawValue: text) else {
+        throw .badParameter(
+          "resolution", "there is no resolution '\(text)'",
+          remedy: "one of " + Resolution.allCases.map(\.rawValue).joined(separator: ", "))
+      }
+      resolution = known
+    } else {
+      resolution = to - from <= 2 * 86400 ? .hour : to - from <= 93 * 86400 ? .day : .month
+    }
+    let start = calendar.start(resolution, from)
+    var end = calendar.start(resolution, to)
+    if end < to { end = calendar.next(resolution, to - 1) }
+    let shortest: Int64 =
+      switch resolution {
+      case .minute: 60
+      case .fiveMinutes: 300
+      case .hour: 3600
+      default: 82800
+      }
+    guard (end - start) / shortest <= Api.maximumPeriods else {
+      throw .badParameter(
+        "resolution", "that would be more than \(Api.maximumPeriods) periods",
+        remedy: "ask for a shorter span or a coarser resolution")
+    }
+    return (start, end, resolution)
+  }
+
+  // MARK: The answer
+
+  private func reply(_ asked: UsageRequest, _ rows: UsageRows, at now: Moment) -> UsageReply {
+    let periods = Periods(asked, calendar: ledger.calendar)
+    var byLink: [LinkID: [Int64: Point]] = [:]
+    for row in rows.rows {
+      byLink[row.link, default: [:]][periods.start(holding: row.start), default: Point()].add(row)
+    }
+    var gapsOf: [LinkID?: [Gap]] = [:]
+    for gap in rows.gaps { gapsOf[gap.link, default: []].append(gap) }
+    let livesOf = Dictionary(grouping: rows.incarnations, by: \.link)
+    let slots = asked.slots ?? Array(ledger.records.indices)
+    var series: [UsageSeries] = []
+    for slot in slots where asked.kinds.isEmpty || asked.kinds.contains(ledger.records[slot].kind) {
+      let id = ledger.records[slot].id
+      let points = byLink[id] ?? [:]
+      // What was not named and did nothing in the span is no part of the answer.
+      if asked.slots == nil, points.isEmpty, !ledger.isPresent(slot) { continue }
+      series.append(
+        one(slot, asked, periods, points, gaps: (gapsOf[nil] ?? []) + (gapsOf[id] ?? []), lives: livesOf[id] ?? [], now)
+      )
+    }
+    return UsageReply(
+      asOf: rfc3339(now.utc, fraction: 3), from: rfc3339(asked.from * Moment.second),
+      to: rfc3339(asked.to * Moment.second), resolution: asked.resolution.rawValue, timezone: timeZoneName(),
+      series: series)
+  }
+
+  private func one(
+    _ slot: Int, _ asked: UsageRequest, _ periods: Periods, _ points: [Int64: Point], gaps: [Gap],
+    lives: [Incarnation], _ now: Moment
+  ) -> UsageSeries {
+    let record = ledger.records[slot]
+    func quality(_ flags: BucketFlags, _ placedBy: BucketFlags, _ from: Int64, _ to: Int64) -> TallyCore.Quality {
+      let known = max(from, record.firstSeen)
+      return Quality(
+        flags: flags, placedBy: placedBy, link: record.id, firstSeen: record.firstSeen, from: known,
+        to: max(known + 1, min(to, now.utcSeconds + 1)), gaps: gaps, incarnations: lives)
+    }
+    var sum = Point()
+    var shown: [UsagePoint] = []
+    for (start, point) in points.sorted(by: { $0.key < $1.key }) {
+      let end = periods.end(from: start)
+      let label = quality(point.flags, asked.resolution.placedBy, start, end)
+      sum.amounts += point.amounts
+      sum.flags.formUnion(point.flags)
+      shown.append(
+        UsagePoint(
+          start: rfc3339(start * Moment.second), end: rfc3339(end * Moment.second), rxBytes: point.amounts.rxBytes,
+          txBytes: point.amounts.txBytes, rxPackets: point.amounts.rxPackets, txPackets: point.amounts.txPackets,
+          completeness: label.completeness.rawValue, coverage: rounded(label.coverage)))
+    }
+    if let limit = asked.limit, shown.count > limit { shown.removeFirst(shown.count - limit) }
+    let label = quality(sum.flags, asked.resolution.placedBy, asked.from, asked.to)
+    return UsageSeries(
+      interface: SeriesInterface(
+        id: "id:\(record.id)", name: record.name.escaped, kind: record.kind.rawValue, type: record.type,
+        present: ledger.isPresent(slot)),
+      points: shown,
+      sum: figure(sum.amounts, label, since: max(asked.from, record.firstSeen), resets: label.resets, now))
+  }
+}
+
+/// What a period adds up to.
+private struct Point {
+  var amounts = Amounts.zero
+  var flags: BucketFlags = []
+
+  mutating func add(_ row: BucketRow) {
+    amounts += row.amounts
+    flags.formUnion(row.flags)
+  }
+}
+
+/// The local periods of a span.
+private struct Periods {
+  /// Their starts, and the end of the last.
+  let bounds: [Int64]
+
+  init(_ asked: UsageRequest, calendar: LocalCalendar) {
+    var bounds = [asked.from]
+    var at = asked.from
+    while at < asked.to {
+      let next = calendar.next(asked.resolution, at)
+      guard next > at else { break }
+      at = next
+      bounds.append(at)
+    }
+    self.bounds = bounds
+  }
+
+  /// Start of the period that holds an instant; a day row whose zone has changed since falls into one of them all the same.
+  func start(holding second: Int64) -> Int64 { bounds[index(second)] }
+
+  func end(from start: Int64) -> Int64 { bounds[min(index(start) + 1, bounds.count - 1)] }
+
+  private func index(_ second: Int64) -> Int {
+    var low = 0
+    var high = bounds.count
+    while high - low > 1 {
+      let middle = (low + high) / 2
+      if bounds[middle] <= second { low = middle } else { high = middle }
+    }
+    return low
+  }
+}
