@@ -1,0 +1,131 @@
+// Links as rows: identity apart from what every commit changes, and their incarnations.
+import TallyCore
+
+/// The tables `link`, `link_total` and `incarnation`.
+struct LinkTable {
+  let database: Database
+
+  /// Every link that was ever committed, by id.
+  func all() throws(StoreError) -> [LinkRecord] {
+    let select = try database.statement(
+      """
+      SELECT id, key, name, kind, type, first_seen, last_seen, rx_bytes, tx_bytes, rx_packets, tx_packets, at_least,
+        resets, base_utc, base_boot, base_boot_id_high, base_boot_id_low, base_ifindex, base_inode, base_rx_bytes,
+        base_tx_bytes, base_rx_packets, base_tx_packets
+      FROM link JOIN link_total ON link = id ORDER BY id
+      """)
+    defer { select.reset() }
+    try select.start()
+    var links: [LinkRecord] = []
+    while try select.step() {
+      links.append(
+        LinkRecord(
+          id: LinkID(truncatingIfNeeded: select.integer(0)), key: select.text(1), name: LinkName(bytes: select.blob(2)),
+          kind: try value(select.text(3), column: "link.kind"), type: select.text(4), firstSeen: select.integer(5),
+          lastSeen: select.integer(6), total: select.amounts(7), totalIsAtLeast: select.flag(11),
+          resets: select.small(12), baseline: select.isNull(13) ? nil : select.baseline(13)))
+    }
+    return links
+  }
+
+  /// Inserts the link or replaces the one with its id. An identity that is the same is not written again.
+  func put(_ link: LinkRecord) throws(StoreError) {
+    try database.statement(
+      """
+      INSERT INTO link (id, key, name, kind, type, first_seen) VALUES (?, ?, ?, ?, ?, ?)
+      ON CONFLICT (id) DO UPDATE SET key = excluded.key, name = excluded.name, kind = excluded.kind,
+        type = excluded.type, first_seen = excluded.first_seen
+      WHERE (key, name, kind, type, first_seen)
+        IS NOT (excluded.key, excluded.name, excluded.kind, excluded.type, excluded.first_seen)
+      """
+    ).run(
+      .integer(Int64(link.id)), .text(link.key), .blob(link.name.bytes), .text(link.kind.rawValue), .text(link.type),
+      .integer(link.firstSeen))
+    let base = link.baseline
+    let counters = base?.counters
+    try database.statement(
+      """
+      INSERT OR REPLACE INTO link_total (link, last_seen, rx_bytes, tx_bytes, rx_packets, tx_packets, at_least, resets,
+        base_utc, base_boot, base_boot_id_high, base_boot_id_low, base_ifindex, base_inode, base_rx_bytes,
+        base_tx_bytes, base_rx_packets, base_tx_packets)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """
+    ).run(
+      .integer(Int64(link.id)), .integer(link.lastSeen), .counter(link.total.rxBytes), .counter(link.total.txBytes),
+      .counter(link.total.rxPackets), .counter(link.total.txPackets), .flag(link.totalIsAtLeast), .small(link.resets),
+      .optional(base?.at.utc), .optional(base?.at.boot), .optional(base?.at.bootID.high),
+      .optional(base?.at.bootID.low), base.map { .small($0.ifindex) } ?? .null, .optional(base?.inode),
+      .optional(counters?.rxBytes), .optional(counters?.txBytes), .optional(counters?.rxPackets),
+      .optional(counters?.txPackets))
+  }
+
+  /// Inserts the incarnation or replaces the one of the same link, boot, ifindex and opening.
+  func put(_ incarnation: Incarnation) throws(StoreError) {
+    try database.statement(
+      """
+      INSERT OR REPLACE INTO incarnation
+        (link, boot_id_high, boot_id_low, ifindex, opened, inode, birth, closed, death)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """
+    ).run(
+      .integer(Int64(incarnation.link)), .counter(incarnation.bootID.high), .counter(incarnation.bootID.low),
+      .small(incarnation.ifindex), .integer(incarnation.opened), .counter(incarnation.inode),
+      .text(incarnation.birth.rawValue), .optional(incarnation.closed),
+      incarnation.death.map { .text($0.rawValue) } ?? .null)
+  }
+
+  /// Incarnations that were open at any time in [from, to), of these links or of all, by link and opening.
+  func incarnations(
+    from: Int64, to: Int64, links: Set<LinkID>?, maximum: Int
+  ) throws(StoreError) -> [Incarnation] {
+    let select = try database.statement(
+      """
+      SELECT link, boot_id_high, boot_id_low, ifindex, inode, opened, birth, closed, death FROM incarnation
+      WHERE opened < ? AND (closed IS NULL OR closed >= ?) ORDER BY link, opened
+      """)
+    defer { select.reset() }
+    try select.start(.integer(to), .integer(from))
+    var found: [Incarnation] = []
+    while try select.step() {
+      let link = LinkID(truncatingIfNeeded: select.integer(0))
+      if let links, !links.contains(link) { continue }
+      guard found.count < maximum else { throw .tooManyRows(maximum) }
+      found.append(
+        Incarnation(
+          link: link, bootID: BootID(high: select.counter(1), low: select.counter(2)), ifindex: select.small(3),
+          inode: select.counter(4), opened: select.integer(5),
+          birth: try value(select.text(6), column: "incarnation.birth"), closed: select.optional(7),
+          death: select.isNull(8) ? nil : try value(select.text(8), column: "incarnation.death")))
+    }
+    return found
+  }
+
+  private func value<V: RawRepresentable<String>>(_ text: String, column: String) throws(StoreError) -> V {
+    guard let value = V(rawValue: text) else {
+      throw .corrupt(path: database.path, cause: "\(column) holds the unknown value \"\(text)\"")
+    }
+    return value
+  }
+}
+
+extension SQLValue {
+  static func optional(_ value: UInt64?) -> SQLValue { value.map { .counter($0) } ?? .null }
+}
+
+extension Statement {
+  /// Four columns: rx and tx bytes, rx and tx packets.
+  func amounts(_ column: Int32) -> Amounts {
+    Amounts(
+      rxBytes: counter(column), txBytes: counter(column + 1), rxPackets: counter(column + 2),
+      txPackets: counter(column + 3))
+  }
+
+  /// Ten columns: a moment, ifindex, inode and four counters.
+  fileprivate func baseline(_ column: Int32) -> Baseline {
+    Baseline(
+      at: moment(column), ifindex: small(column + 4), inode: counter(column + 5),
+      counters: LinkCounters(
+        rxBytes: counter(column + 6), txBytes: counter(column + 7), rxPackets: counter(column + 8),
+        txPackets: counter(column + 9)))
+  }
+}
