@@ -50,8 +50,10 @@ let package = Package(
     .testTarget(name: "TallyStoreTests", dependencies: ["TallyStore", "TallyCore"], swiftSettings: strict),
     .testTarget(name: "LocalHTTPTests", dependencies: ["LocalHTTP"], swiftSettings: strict),
     .testTarget(name: "TallyConfigTests", dependencies: ["TallyConfig"], swiftSettings: strict),
-    .testTarget(name: "TallyWireTests", dependencies: ["TallyWire"], swiftSettings: strict),
-    .testTarget(name: "TallyRenderTests", dependencies: ["TallyRender", "TallyWire"], swiftSettings: strict),
+    .testTarget(
+      name: "TallyWireTests", dependencies: ["TallyWire"], exclude: ["Golden"], swiftSettings: strict),
+    .testTarget(
+      name: "TallyRenderTests", dependencies: ["TallyRender", "TallyWire"], exclude: ["Golden"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

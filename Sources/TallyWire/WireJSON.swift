@@ -17,14 +17,9 @@ package struct WireError: Error, Hashable, Sendable, CustomStringConvertible {
 /// The JSON of a reply: keys sorted, so that equal values are equal bytes; slashes plain.
 ///
 /// Throws when a number is not finite: JSON has no way to write it.
-package func encode<Reply: Encodable>(_ reply: Reply, pretty: Bool = false) throws(WireError) -> [UInt8] {
+package func encode<Reply: Encodable>(_ reply: Reply) throws(WireError) -> [UInt8] {
   let encoder = JSONEncoder()
-  encoder.outputFormatting =
-    pretty
-    ? [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted]
-    : [
-      .sortedKeys, .withoutEscapingSlashes,
-    ]
+  encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
   do {
     return [UInt8](try encoder.encode(reply))
   } catch {
