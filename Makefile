@@ -1,0 +1,49 @@
+# The commands of the project; what they do is in scripts/.
+PREFIX ?= /usr/local
+DESTDIR ?=
+export PREFIX DESTDIR
+
+help:
+	@echo 'make run        build, start the daemon on this machine, show the live table and the page'
+	@echo 'make test       run the tests (as root for those that need the kernel)'
+	@echo 'make check      lint, tests and everything that takes longer'
+	@echo 'make lint       look at the source'
+	@echo 'make bench      measure the cost of a sample'
+	@echo 'make release    build small programs into .build/release; make build: for debugging'
+	@echo 'make install    install below PREFIX ($(PREFIX)); make uninstall: remove it again'
+	@echo 'make deps       install what the build lacks (Debian packages); make clean: remove .build'
+
+run:
+	@scripts/run.sh
+
+build: deps
+	@scripts/build.sh
+
+release: deps
+	@scripts/release.sh
+
+test:
+	@scripts/test.sh
+
+check:
+	@scripts/check.sh
+
+lint:
+	@scripts/lint.sh
+
+bench: deps
+	@scripts/bench.sh
+
+install:
+	@scripts/install.sh install
+
+uninstall:
+	@scripts/install.sh uninstall
+
+deps:
+	@scripts/deps.sh build
+
+clean:
+	rm -rf .build
+
+.PHONY: help run build release test check lint bench install uninstall deps clean

@@ -1,0 +1,137 @@
+#!/bin/bash
+# The installed service under this machine's own systemd, booted in namespaces over what `make install` lays out.
+# The first half runs here; the second, from "inside" on, in the booted machine.
+. "$(dirname "$0")/../../scripts/common.sh"
+tests=Tests/Systemd
+
+if [ "${1:-}" != inside ]; then
+  exits_with() { local code=0; $tests/boot "$1" "${@:3}" || code=$?; [ $code = "$2" ] || { say "exit code $code"; return 1; }; }
+  layer=$(mktemp -d)
+  trap 'rm -rf "$layer"' EXIT
+  echo 'exit "$1"' >"$layer/exit.sh"
+  echo 'kill -KILL $$' >"$layer/dies.sh"
+  echo 'sleep 60' >"$layer/sleeps.sh"
+  check "the booted machine hands a script's success back" exits_with "$layer/exit.sh" 0 0
+  check "and its failure" exits_with "$layer/exit.sh" 7 7
+  check "a script that is killed is a failure" bash -c "! $tests/boot '$layer/dies.sh'"
+  check "a script that hangs is ended" bash -c "$tests/boot -t 3 '$layer/sleeps.sh'; [ \$? = 124 ]"
+  rm "$layer"/*.sh
+
+  check "make install lays the service out" env DESTDIR="$layer" PREFIX=/usr scripts/install.sh install
+  [ -x "$layer/usr/sbin/iftallyd" ] || finish
+  units=$layer/usr/lib/systemd/system
+  exposure() {
+    local words
+    words=$(systemd-analyze security --offline=yes --threshold=15 "$units/iftallyd.service" 2>&1) || { say "$words"; return 1; }
+    grep -o 'Overall exposure level.*' <<<"$words" >"$layer/exposure"
+  }
+  # The source is found again below the root of the booted machine, wherever it is mounted here.
+  mkdir -p "$layer/opt/iftally-test/$tests" "$layer/opt/iftally-test/scripts"
+  cp $tests/service_test.sh "$layer/opt/iftally-test/$tests/"
+  cp scripts/common.sh "$layer/opt/iftally-test/scripts/"
+  echo 'exec /opt/iftally-test/Tests/Systemd/service_test.sh inside' >"$layer/run.sh"
+
+  check "the sandbox exposes no more than 1.5 of 10" exposure
+  [ ! -e "$layer/exposure" ] || sed 's/^/          /' "$layer/exposure"
+  code=0
+  $tests/boot -l "$layer" -t 180 "$layer/run.sh" | tee "$layer/words" || code=$?
+  counted=$(sed -n 's/^  \([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$layer/words")
+  if [ -n "$counted" ]; then
+    checks_passed=$((checks_passed + ${counted% *})) checks_failed=$((checks_failed + ${counted#* }))
+  else
+    check "the booted machine reaches the end of its checks (exit code $code)" false
+  fi
+  finish
+  exit
+fi
+
+socket=/run/iftally/iftally.sock
+stranger() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
+ask() { curl -sS --max-time 10 --unix-socket $socket "http://localhost$1"; }
+# field EXPRESSION: printed, of the object `reply` on stdin.
+field() { python3 -c "import json, sys; reply = json.load(sys.stdin); print($1)"; }
+active() { systemctl is-active -q iftallyd; }
+process() { systemctl show -P MainPID iftallyd; }
+log_says() { # what the journal holds of the service so far
+  local tries
+  for tries in {1..50}; do
+    journalctl -q -u iftallyd --no-pager | grep -q -- "$1" && return
+    sleep 0.1
+  done
+  journalctl -q -u iftallyd --no-pager
+  return 1
+}
+traffic() { local i; for i in {1..200}; do echo "$i of some packets" >/dev/udp/127.0.0.1/9; done 2>/dev/null || true; }
+counter() { cat /sys/class/net/lo/statistics/rx_bytes; }
+total() { ask /v1/interfaces/lo | field 'reply["interface"]["total"]["rx_bytes"]'; }
+# What was counted since the first look equals what the kernel's counter grew by.
+agrees() {
+  local told seen
+  told=$(total) seen=$(counter)
+  [ $((told - told_first)) = $((seen - seen_first)) ] || { say "told $((told - told_first)), counter grew by $((seen - seen_first))"; return 1; }
+}
+
+check "the user and group of the service are made" systemd-sysusers
+check "systemd finds nothing to say about the units" bash -c '
+  words=$(systemd-analyze verify --man=no iftallyd.service iftallyd.socket 2>&1); [ -z "$words" ] || { echo "$words"; exit 1; }'
+check "systemctl start succeeds" systemctl start iftallyd
+has_figures() { [ "$(field '[each["name"] for each in reply["interfaces"]].count("lo"), reply["nature"]')" = "1 estimate" ]; }
+answers() { ask /v1/interfaces | has_figures; }
+answers_strangers() { stranger curl -sS --unix-socket $socket http://localhost/v1/interfaces | has_figures; }
+check "it returns after the first sample: the very next question is answered with figures" answers
+check "strangers may ask too" answers_strangers
+store_is_closed() { [ -d /var/lib/iftally ] && ! stranger ls /var/lib/iftally/ 2>/dev/null; }
+check "but do not see the store" store_is_closed
+runs_unprivileged() {
+  [ "$(stat -c %U "/proc/$(process)")" = iftally ] && grep -Eq '^CapEff:\s0+$' "/proc/$(process)/status" &&
+    grep -Eq '^CapBnd:\s0+$' "/proc/$(process)/status" && grep -Eq '^NoNewPrivs:\s1$' "/proc/$(process)/status"
+}
+check "the daemon is the user iftally, without a capability" runs_unprivileged
+socket_mode() { [ "$(stat -c %a $socket)" = 666 ]; }
+check "the socket is open to all" socket_mode
+summary() { stranger iftally | tee /dev/stderr | grep -q lo; }
+check "iftally shows the summary to a stranger" summary
+status_is_well() { ask /v1/status | field 'reply["store"]["state"], reply["store"]' | grep '^ok ' ; }
+check "the store works inside the sandbox" status_is_well
+
+traffic
+told_first=$(total || echo 0) seen_first=$(counter)
+traffic
+check "traffic is counted to the byte" agrees
+
+before=$(process)
+mkdir -p /etc/iftally
+printf '[Api]\nAllowedHosts=router.lan\n' >/etc/iftally/iftally.conf
+reload_keeps_running() { systemctl reload iftallyd && sleep 0.5 && active && [ "$(process)" = "$before" ]; }
+check "a reload keeps the process" reload_keeps_running
+printf '[Api]\nSokcet=/x\n' >/etc/iftally/iftally.conf
+check "a reload of a bad file keeps it too" reload_keeps_running
+check "and the journal names file and line" log_says '/etc/iftally/iftally.conf:2: unknown key Sokcet='
+check "and it still answers" answers
+rm -f /etc/iftally/iftally.conf
+
+check "systemctl stop succeeds" systemctl stop iftallyd
+is_stopped() { ! active && ! systemctl is-active -q iftallyd.socket && [ ! -e $socket ]; }
+check "then daemon and socket are gone" is_stopped
+unreachable() { local code=0; iftally || code=$?; [ $code = 3 ]; }
+check "and iftally says so with exit code 3" unreachable
+is_still_stopped() { sleep 0.5; is_stopped; }
+check "nothing starts it again" is_still_stopped
+traffic
+check "it starts again" systemctl start iftallyd
+check "with the old totals, and what passed in between" agrees
+traffic
+kill -KILL "$(process)"
+# Restart= brings it back; the socket of that time is waited for by the question itself.
+is_back() { local tries; for tries in {1..150}; do active && answers 2>/dev/null && return; sleep 0.1; done; systemctl status iftallyd; return 1; }
+check "killed, it comes back by itself" is_back
+check "without a byte lost or doubled" agrees
+check "restart succeeds" systemctl restart iftallyd
+check "and loses nothing" agrees
+systemctl stop iftallyd
+systemctl start iftallyd.socket
+check "a question to the socket alone starts it" answers
+check "the journal holds its words" log_says .
+never_complained() { ! journalctl -q -u iftallyd --no-pager | grep -iE 'operation not permitted|bad system call|watchdog'; }
+check "the sandbox was never in its way" never_complained
+finish || { journalctl -q -u iftallyd -u iftallyd.socket --no-pager | tail -n 40; exit 1; }

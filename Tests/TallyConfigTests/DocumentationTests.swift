@@ -1,0 +1,27 @@
+// The manual and the file that is installed know every key.
+
+import Foundation
+import Testing
+
+@testable import TallyConfig
+
+private let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+  .deletingLastPathComponent()
+
+@Test("iftally.conf(5) has every section and key")
+func manual() throws {
+  let manual = try String(contentsOf: source.appendingPathComponent("man/iftally.conf.5"), encoding: .utf8)
+  for section in ConfigurationKey.sections { #expect(manual.contains("\n.SH [\(section.uppercased())]\n")) }
+  for key in ConfigurationKey.all { #expect(manual.contains("\n.BI \(key.name)= "), "\(key.name)=") }
+}
+
+@Test("The file that is installed shows every key with its default, and says nothing as it stands")
+func installedFile() throws {
+  let text = try String(contentsOf: source.appendingPathComponent("systemd/iftally.conf.in"), encoding: .utf8)
+  for key in ConfigurationKey.all { #expect(text.contains("\n#\(key.name)="), "\(key.name)=") }
+  let defaults = Configuration(environment: [:])
+  let folder = try Folder()
+  #expect(try Configuration.load(file: folder.write("f", text), environment: [:]) == defaults)
+  let spoken = text.replacingOccurrences(of: "\n#([A-Z][A-Za-z]*=)", with: "\n$1", options: .regularExpression)
+  #expect(try Configuration.load(file: folder.write("g", spoken), environment: [:]) == defaults)
+}

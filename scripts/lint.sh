@@ -1,0 +1,46 @@
+#!/bin/bash
+# The habits of the source that no compiler looks after.
+. "$(dirname "$0")/common.sh"
+need_swift
+mapfile -t sources < <(git ls-files --cached --others --exclude-standard -- Sources Tests Package.swift)
+
+formatted() {
+  if ! swift format --version >/dev/null 2>&1; then
+    say "this toolchain has no swift format"
+    return 0
+  fi
+  swift format lint --strict --recursive --parallel Sources Tests Package.swift
+}
+
+# A counter is no meter: that word must reach nobody who reads our output. Comments may use it, Int(exactly:) too.
+no_false_promise() {
+  ! grep -nHiE '\bexact(ly)?\b' $(printf '%s\n' "${sources[@]}" | grep -E '^Sources/.*\.(swift|c|h|html|js|css)$') |
+    grep -vE ':[0-9]+: *(//|\*|/\*)' | sed -E 's,[^:"](//|/\*).*,,' | grep -E '\bexact(ly)?\b' | grep -viE 'exactly:'
+}
+
+no_unfinished_work() {
+  ! grep -nHE '\b(TODO|FIXME|XXX)\b' "${sources[@]}" Makefile systemd/* man/*
+}
+
+opens_with_a_sentence() {
+  local file wrong=0
+  for file in $(printf '%s\n' "${sources[@]}" | grep -E '\.(swift|c|h)$' | grep -v '^Package'); do
+    [ -e "$file" ] || continue
+    head -n 1 "$file" | grep -qE '^(//|/\*)' || { say "$file does not say in its first line what it owns"; wrong=1; }
+  done
+  return $wrong
+}
+
+shell_scripts() {
+  command -v shellcheck >/dev/null || { say "shellcheck is not installed"; return 0; }
+  shellcheck -x -e SC1091 scripts/*.sh .ci/run Tests/Systemd/* Tests/check.d/*
+}
+
+check "swift format finds nothing" formatted
+check "no output promises more than a counter can" no_false_promise
+check "nothing is left for later" no_unfinished_work
+check "every file says what it owns" opens_with_a_sentence
+check "shell scripts are sound" shell_scripts
+wc -l $(printf '%s\n' "${sources[@]}" | grep -E '^(Sources|Tests)/.*\.(swift|c|h|py)$') 2>/dev/null |
+  awk '$1 > 400 && $2 != "total" { print "  long    " $2 " has " $1 " lines" }'
+finish
