@@ -15,6 +15,7 @@ struct chttp_server {
   struct chttp_limits limits;
   struct chttp_hooks hooks;
   struct chttp_request *waiting; // the suspended requests
+  unsigned connections;
   int descriptor;
 };
 
@@ -150,6 +151,15 @@ static void on_completed(void *cls, struct MHD_Connection *connection, void **co
   free(r);
 }
 
+static void on_connection(void *cls, struct MHD_Connection *connection, void **context,
+                          enum MHD_ConnectionNotificationCode code) {
+  struct chttp_server *s = cls;
+  if (code == MHD_CONNECTION_NOTIFY_STARTED)
+    s->connections++;
+  else
+    s->connections--;
+}
+
 int chttp_start(int listening, const struct chttp_limits *limits, const struct chttp_hooks *hooks,
                 struct chttp_server **ret) {
   struct chttp_server *s = calloc(1, sizeof *s);
@@ -172,6 +182,7 @@ int chttp_start(int listening, const struct chttp_limits *limits, const struct c
                                MHD_OPTION_CONNECTION_MEMORY_LIMIT, limits->pool_bytes,
                                MHD_OPTION_URI_LOG_CALLBACK, on_target, s,
                                MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL,
+                               MHD_OPTION_NOTIFY_CONNECTION, on_connection, s,
                                MHD_OPTION_NOTIFY_COMPLETED, on_completed, s,
                                MHD_OPTION_END);
   const union MHD_DaemonInfo *info =
@@ -203,13 +214,12 @@ void chttp_stop(struct chttp_server *s) {
 
 int chttp_descriptor(const struct chttp_server *s) { return s->descriptor; }
 
-unsigned chttp_connections(struct chttp_server *s) {
-  const union MHD_DaemonInfo *info = MHD_get_daemon_info(s->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
-  return info != NULL ? info->num_connections : 0;
-}
+unsigned chttp_connections(const struct chttp_server *s) { return s->connections; }
+
+static bool is_full(const struct chttp_server *s) { return s->connections >= s->limits.connections; }
 
 int chttp_run(struct chttp_server *s) {
-  bool full = chttp_connections(s) >= s->limits.connections;
+  bool full = is_full(s);
   if (MHD_run(s->daemon) != MHD_YES)
     return -EIO;
   // At the limit libmicrohttpd stops watching the listening socket. It looks whether there is room again before it
@@ -296,7 +306,8 @@ int chttp_respond(struct chttp_request *r, unsigned status, const struct chttp_h
   enum MHD_Result added = MHD_YES;
   for (size_t i = 0; i < count && added == MHD_YES; i++)
     added = MHD_add_response_header(response, headers[i].name, headers[i].value);
-  if (added == MHD_YES && close)
+  // Idle connections must not keep out those that wait for a place.
+  if (added == MHD_YES && (close || is_full(r->server)))
     added = MHD_add_response_header(response, "Connection", "close");
   if (added != MHD_YES) {
     MHD_destroy_response(response);

@@ -1,1 +1,136 @@
+// libsystemd behind CSystemd.h: one kind of handler for every kind of event source.
+#define _GNU_SOURCE
+#define SD_JOURNAL_SUPPRESS_LOCATION
 #include "CSystemd.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/uio.h>
+#include <systemd/sd-daemon.h>
+#include <systemd/sd-event.h>
+#include <systemd/sd-journal.h>
+
+// There is no struct csystemd_loop: it is a sd_event under a name of ours.
+static sd_event *event(const struct csystemd_loop *loop) { return (sd_event *)loop; }
+
+struct csystemd_source {
+  sd_event_source *source;
+  csystemd_handler handler;
+  void *context;
+};
+
+// The handler may free its source: nothing may touch it after the call.
+static int call(void *context) {
+  struct csystemd_source *s = context;
+  s->handler(s->context);
+  return 0;
+}
+
+static int on_io(sd_event_source *source, int descriptor, uint32_t events, void *context) {
+  return call(context);
+}
+
+static int on_time(sd_event_source *source, uint64_t at_us, void *context) { return call(context); }
+
+static int on_signal(sd_event_source *source, const struct signalfd_siginfo *info, void *context) {
+  return call(context);
+}
+
+static struct csystemd_source *new_source(csystemd_handler handler, void *context) {
+  struct csystemd_source *s = calloc(1, sizeof *s);
+  if (s != NULL) {
+    s->handler = handler;
+    s->context = context;
+  }
+  return s;
+}
+
+static int finish(struct csystemd_source *s, int status, struct csystemd_source **ret) {
+  if (status < 0) {
+    csystemd_source_free(s);
+    return status;
+  }
+  *ret = s;
+  return 0;
+}
+
+int csystemd_loop_new(struct csystemd_loop **ret) {
+  sd_event *made = NULL;
+  int status = sd_event_new(&made);
+  if (status >= 0)
+    *ret = (struct csystemd_loop *)made;
+  return status;
+}
+
+void csystemd_loop_free(struct csystemd_loop *loop) { sd_event_unref(event(loop)); }
+int csystemd_loop_turn(struct csystemd_loop *loop) { return sd_event_run(event(loop), UINT64_MAX); }
+
+uint64_t csystemd_loop_turns(const struct csystemd_loop *loop) {
+  uint64_t turns = 0;
+  return sd_event_get_iteration(event(loop), &turns) < 0 ? 0 : turns;
+}
+
+int csystemd_watch(struct csystemd_loop *loop, int descriptor, csystemd_handler handler, void *context,
+                   struct csystemd_source **ret) {
+  struct csystemd_source *s = new_source(handler, context);
+  if (s == NULL)
+    return -ENOMEM;
+  return finish(s, sd_event_add_io(event(loop), &s->source, descriptor, EPOLLIN, on_io, s), ret);
+}
+
+int csystemd_timer(struct csystemd_loop *loop, clockid_t clock, uint64_t accuracy_us, csystemd_handler handler,
+                   void *context, struct csystemd_source **ret) {
+  struct csystemd_source *s = new_source(handler, context);
+  if (s == NULL)
+    return -ENOMEM;
+  int status = sd_event_add_time(event(loop), &s->source, clock, UINT64_MAX, accuracy_us, on_time, s);
+  if (status >= 0)
+    status = sd_event_source_set_enabled(s->source, SD_EVENT_OFF);
+  return finish(s, status, ret);
+}
+
+int csystemd_timer_arm(struct csystemd_source *s, uint64_t at_us) {
+  int status = sd_event_source_set_time(s->source, at_us);
+  return status < 0 ? status : sd_event_source_set_enabled(s->source, SD_EVENT_ONESHOT);
+}
+
+int csystemd_timer_disarm(struct csystemd_source *s) { return sd_event_source_set_enabled(s->source, SD_EVENT_OFF); }
+
+int csystemd_signal(struct csystemd_loop *loop, int signal, csystemd_handler handler, void *context,
+                    struct csystemd_source **ret) {
+  struct csystemd_source *s = new_source(handler, context);
+  if (s == NULL)
+    return -ENOMEM;
+  return finish(s, sd_event_add_signal(event(loop), &s->source, signal, on_signal, s), ret);
+}
+
+void csystemd_source_free(struct csystemd_source *s) {
+  sd_event_source_disable_unref(s->source);
+  free(s);
+}
+
+int csystemd_notify(const char *state) { return sd_notify(0, state); }
+int csystemd_watchdog(uint64_t *ret_us) {
+  int status = sd_watchdog_enabled(0, ret_us);
+  if (status == 0)
+    *ret_us = 0;
+  return status;
+}
+
+int csystemd_listen_fds(char ***ret_names) { return sd_listen_fds_with_names(1, ret_names); }
+
+void csystemd_names_free(char **names) {
+  for (char **name = names; name != NULL && *name != NULL; name++)
+    free(*name);
+  free(names);
+}
+
+int csystemd_journal(const struct csystemd_field *fields, size_t count) {
+  struct iovec vector[16];
+  if (count > sizeof vector / sizeof *vector)
+    return -E2BIG;
+  for (size_t i = 0; i < count; i++)
+    vector[i] = (struct iovec){(void *)fields[i].bytes, fields[i].length};
+  return sd_journal_sendv(vector, (int)count);
+}

@@ -53,7 +53,7 @@ int chttp_descriptor(const struct chttp_server *server);
 int chttp_run(struct chttp_server *server);
 // Milliseconds until chttp_run must be called although the descriptor is quiet; -1: never.
 int64_t chttp_timeout(struct chttp_server *server);
-unsigned chttp_connections(struct chttp_server *server);
+unsigned chttp_connections(const struct chttp_server *server);
 
 // What the client sent. The pointers are valid within the hook that got the request.
 const char *chttp_method(const struct chttp_request *request);
@@ -75,7 +75,8 @@ void chttp_set_owner(struct chttp_request *request, void *owner);
 void *chttp_owner(const struct chttp_request *request);
 
 // Answers, once; header and body are copied. -EALREADY: there is an answer already; -EINVAL: a header that cannot be
-// sent, in which case there is no answer yet. `close` ends the connection after it.
+// sent, in which case there is no answer yet. `close` ends the connection after it, and so does a
+// server that is at its limit.
 int chttp_respond(struct chttp_request *request, unsigned status, const struct chttp_header *headers, size_t count,
                   const uint8_t *body, size_t length, bool close);
 
