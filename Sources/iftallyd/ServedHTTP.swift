@@ -26,7 +26,7 @@ final class ServedHTTP {
   }
 
   private func turnSoon() {
-    do { try timer?.arm(at: 0) } catch { fail(error) }
+    do { try timer?.arm(afterMilliseconds: 0) } catch { fail(error) }
   }
 
   private func turn() {
