@@ -16,6 +16,7 @@ struct chttp_server {
   struct chttp_hooks hooks;
   struct chttp_request *waiting; // the suspended requests
   unsigned connections;
+  bool was_full; // at some time since chttp_run was called
   int descriptor;
 };
 
@@ -37,6 +38,8 @@ struct chttp_request {
 
 // A body beyond the limit is read and forgotten, so that the client gets to see the refusal; but not without end.
 static const size_t patience = 16;
+
+static bool is_full(const struct chttp_server *s) { return s->connections >= s->limits.connections; }
 
 static void *on_target(void *cls, const char *uri, struct MHD_Connection *connection) {
   struct chttp_request *r = calloc(1, sizeof *r);
@@ -158,6 +161,7 @@ static void on_connection(void *cls, struct MHD_Connection *connection, void **c
     s->connections++;
   else
     s->connections--;
+  s->was_full |= is_full(s);
 }
 
 int chttp_start(int listening, const struct chttp_limits *limits, const struct chttp_hooks *hooks,
@@ -216,20 +220,16 @@ int chttp_descriptor(const struct chttp_server *s) { return s->descriptor; }
 
 unsigned chttp_connections(const struct chttp_server *s) { return s->connections; }
 
-static bool is_full(const struct chttp_server *s) { return s->connections >= s->limits.connections; }
-
 int chttp_run(struct chttp_server *s) {
-  bool full = is_full(s);
-  if (MHD_run(s->daemon) != MHD_YES)
-    return -EIO;
-  // At the limit libmicrohttpd stops watching the listening socket. It looks whether there is room again before it
-  // clears away the connections that have ended, so only a second turn takes up those that wait.
-  if (full && MHD_run(s->daemon) != MHD_YES)
-    return -EIO;
-  return 0;
+  s->was_full = is_full(s);
+  return MHD_run(s->daemon) == MHD_YES ? 0 : -EIO;
 }
 
 int64_t chttp_timeout(struct chttp_server *s) {
+  // At the limit libmicrohttpd stops watching the listening socket. It looks whether there is room again before it
+  // clears away the connections that have ended, so only one more turn takes up the clients that wait.
+  if (s->was_full && !is_full(s))
+    return 0;
   MHD_UNSIGNED_LONG_LONG milliseconds;
   if (MHD_get_timeout(s->daemon, &milliseconds) != MHD_YES)
     return -1;
@@ -317,7 +317,9 @@ int chttp_respond(struct chttp_request *r, unsigned status, const struct chttp_h
   r->status = status;
   if (r->suspended) {
     stop_waiting(r);
+    // libmicrohttpd has a descriptor to wake itself only in its modes with threads.
     MHD_resume_connection(r->connection);
+    r->server->hooks.wake(r->server->hooks.context);
   }
   return 0;
 }

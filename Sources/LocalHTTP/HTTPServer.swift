@@ -24,7 +24,8 @@ package struct HTTPLimits: Equatable, Sendable {
 /// A server on one listening socket. All of it, handlers included, runs in the thread that calls `process`.
 ///
 /// The loop watches `descriptor` for readability, calls `process` when it is readable or `nextTimeout` has passed, and
-/// asks `nextTimeout` anew after each `process`. Without a client there is no timeout.
+/// asks `nextTimeout` anew after each `process`; `wantsTurn` asks for one more `process`. Without a client there is no
+/// timeout.
 package final class HTTPServer {
   /// Answers a request. The exchange is for `.later` alone; it must not call `process` or `stop`.
   package typealias Handler = (HTTPRequest, HTTPExchange) -> HTTPReply
@@ -36,6 +37,9 @@ package final class HTTPServer {
   /// Requests that reached the handler, and those refused before it.
   package private(set) var handled: UInt64 = 0
   package private(set) var refused: UInt64 = 0
+
+  /// Told when an exchange that waited has its answer: `process` must be called soon, but not from within.
+  package var wantsTurn: (() -> Void)?
 
   private let limits: HTTPLimits
   private let refuse: Refuse
@@ -68,6 +72,10 @@ package final class HTTPServer {
       gone: { _, request in
         guard let request, let owner = chttp_owner(request) else { return }
         Unmanaged<HTTPExchange>.fromOpaque(owner).takeUnretainedValue().request = nil
+      },
+      wake: { context in
+        guard let context else { return }
+        Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue().wantsTurn?()
       })
     let status = chttp_start(listener.descriptor, &cLimits, &hooks, &server)
     if status < 0 { throw .serverFailed("\(listener.address): \(systemMessage(-status))") }

@@ -119,7 +119,9 @@ final class TimerSource: EventSource {
     try LoopError.check(csystemd_timer_arm(source, microseconds), "sd_event_source_set_time")
   }
 
+  /// Fires after this many milliseconds; 0: in the next turn of the loop, whatever the accuracy.
   func arm(afterMilliseconds milliseconds: Int) throws(LoopError) {
+    guard milliseconds > 0 else { return try arm(at: 0) }
     var now = timespec()
     clock_gettime(clock, &now)
     try arm(at: (Int64(now.tv_sec) * 1000 + Int64(milliseconds)) * 1_000_000 + Int64(now.tv_nsec))

@@ -14,6 +14,7 @@ final class ServedHTTP {
     self.failed = failed
     descriptor = try DescriptorSource(loop, server.descriptor) { [unowned self] in turn() }
     timer = try TimerSource(loop, .monotonic) { [unowned self] in turn() }
+    server.wantsTurn = { [weak self] in self?.turnSoon() }
   }
 
   /// Closes all connections.
@@ -22,6 +23,10 @@ final class ServedHTTP {
     descriptor = nil
     timer = nil
     server.stop()
+  }
+
+  private func turnSoon() {
+    do { try timer?.arm(afterMilliseconds: 0) } catch { fail(error) }
   }
 
   private func turn() {
@@ -33,8 +38,12 @@ final class ServedHTTP {
         try timer?.disarm()
       }
     } catch {
-      stop()
-      failed("\(error)")
+      fail(error)
     }
+  }
+
+  private func fail(_ error: any Error) {
+    stop()
+    failed("\(error)")
   }
 }

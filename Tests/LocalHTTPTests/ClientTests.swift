@@ -18,7 +18,8 @@ private func outcome(ofServerThatSays text: String, close closes: Bool = true) t
   let listener = try ListeningSocket.unix(path: folder.path + "/s")
   let box = Box<Outcome>()
   let path = listener.address
-  Thread { box.set(outcome(HTTPClient(.unix(path), timeoutMilliseconds: 300, maximumBody: 100), "/")) }.start()
+  Thread { box.set(outcome(HTTPClient(.unix(path), timeoutMilliseconds: closes ? 5000 : 300, maximumBody: 100), "/")) }
+    .start()
   var watched = pollfd(fd: listener.descriptor, events: Int16(POLLIN), revents: 0)
   try #require(poll(&watched, 1, 5000) == 1)
   let connection = accept(listener.descriptor, nil, nil)

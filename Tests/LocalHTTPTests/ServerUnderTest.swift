@@ -36,6 +36,11 @@ final class ServerUnderTest {
   /// Answers each request; nil: later.
   var answer: (HTTPRequest) -> HTTPResponse? = { _ in .text("hello") }
 
+  /// How often there was a reason to turn the server.
+  private(set) var turns = 0
+  private var isTurnWanted = false
+  private var deadline: Date?
+
   init(tcp: Bool = false, limits: HTTPLimits = HTTPLimits(), allowedHosts: AllowedHosts? = nil) throws {
     folder = try Folder()
     listener = tcp ? try .tcp("127.0.0.1:0") : try .unix(path: folder.path + "/s")
@@ -47,6 +52,8 @@ final class ServerUnderTest {
   /// Closes all connections and serves the same socket anew.
   func restart() throws {
     server?.stop()
+    isTurnWanted = false
+    deadline = nil
     server = try HTTPServer(
       listener, limits: limits, allowedHosts: allowedHosts,
       refuse: { HTTPResponse(status: $0.status, contentType: "application/problem+json", body: Array($0.detail.utf8)) },
@@ -56,19 +63,27 @@ final class ServerUnderTest {
         held.append(exchange)
         return .later
       })
+    server.wantsTurn = { [unowned self] in isTurnWanted = true }
   }
 
   deinit { server.stop() }
 
-  /// Turns the server as an event loop would until the condition holds; false after ten seconds.
+  /// Turns the server as an event loop would, never without a reason, until the condition holds; false after ten
+  /// seconds.
   @discardableResult
   func crank(seconds: Double = 10, until condition: () -> Bool) throws -> Bool {
     let end = Date().addingTimeInterval(seconds)
     while !condition() {
-      guard Date() < end else { return false }
+      let now = Date()
+      guard now < end else { return false }
       var watched = pollfd(fd: server.descriptor, events: Int16(POLLIN), revents: 0)
-      poll(&watched, 1, CInt(min(server.nextTimeout() ?? 10, 10)))
-      try server.process()
+      let isDue = isTurnWanted || deadline.map { $0 <= now } ?? false
+      if poll(&watched, 1, isDue ? 0 : 1) > 0 || isDue {
+        isTurnWanted = false
+        turns += 1
+        try server.process()
+        deadline = server.nextTimeout().map { Date().addingTimeInterval(Double($0) / 1000) }
+      }
     }
     return true
   }

@@ -28,6 +28,8 @@ struct chttp_hooks {
   void (*ready)(void *context, struct chttp_request *request);
   // The last word on a request, answered or not; it is freed after this. Called for each that `head` saw.
   void (*gone)(void *context, struct chttp_request *request);
+  // A request that waited has its answer: chttp_run must be called, although the descriptor is quiet.
+  void (*wake)(void *context);
 };
 
 struct chttp_header {
