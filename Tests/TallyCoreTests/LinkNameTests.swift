@@ -4,19 +4,6 @@ import Testing
 
 @testable import TallyCore
 
-/// A small generator whose seed stands in the case name, so that a failure can be run again.
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-}
-
 /// What no name can hold: NUL and per cent sign (the escape), and `/`, which would leave a folder.
 private let forbidden: Set<UInt8> = [0, UInt8(ascii: "%"), UInt8(ascii: "/"), UInt8(ascii: ":")]
 
@@ -54,7 +41,7 @@ struct LinkNameTests {
 
   @Test("any bytes come back, and different names have different texts", arguments: 1...8 as ClosedRange<UInt64>)
   func roundTrip(seed: UInt64) {
-    var random = SplitMix(state: seed)
+    var random = Seeded(seed)
     // Lead bytes, continuation bytes and control bytes are drawn often, so that broken sequences really occur.
     let pools: [ClosedRange<UInt8>] = [0x61...0x7A, 0x01...0x1F, 0x80...0xBF, 0xC0...0xFF, 0x01...0xFF]
     var texts: [String: [UInt8]] = [:]
