@@ -10,14 +10,14 @@ import unittest
 from fake_daemon import FakeDaemon
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-COMMAND = os.environ.get("IFTALLY_COMMAND", str(ROOT / ".build" / "debug" / "iftally"))
+COMMAND = os.path.join(os.environ.get("IFTALLY_BIN", str(ROOT / ".build" / "debug")), "iftally")
 
 
 class CommandCase(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         if not os.access(COMMAND, os.X_OK):
-            raise AssertionError(f"{COMMAND} is not there: build it with swift build, or set IFTALLY_COMMAND")
+            raise AssertionError(f"{COMMAND} is not there: build it with swift build, or set IFTALLY_BIN to its folder")
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="iftally-test-")
