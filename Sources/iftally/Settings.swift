@@ -110,7 +110,7 @@ extension Option {
     ) {
       settings, value in settings.from = value
     },
-    Option(long: "to", value: "TIME", help: "End, in the same forms (default now)") {
+    Option(long: "to", value: "TIME", help: "End, in the same forms (default: of the period, or now)") {
       settings, value in settings.to = value
     },
     Option(long: "limit", short: "l", value: "N", help: "At most the last N periods") {
