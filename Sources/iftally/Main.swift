@@ -1,2 +1,44 @@
-// Placeholder.
-@main enum Main { static func main() {} }
+// The command: reads the arguments, runs what they name, and ends with a code that scripts can decide by.
+import Glibc
+
+@main
+enum Main {
+  static func main() {
+    occupyStandardDescriptors()
+    // A reader that goes away is seen as an error of write instead.
+    signal(SIGPIPE, SIG_IGN)
+    exit(run(Array(CommandLine.arguments.dropFirst())).rawValue)
+  }
+
+  private static func run(_ arguments: [String]) -> ExitCode {
+    do throws(Failure) {
+      let settings = try parse(arguments)
+      let session = Session(settings)
+      let command = try Command.named(settings.command)
+      let code: ExitCode
+      if settings.help {
+        try session.output.print(settings.command.isEmpty ? overview() : help(command))
+        code = .ok
+      } else {
+        code = try command.run(session)
+      }
+      try session.output.finish()
+      return code
+    } catch {
+      if error.exit != .ok { complain(error.text) }
+      return error.exit
+    }
+  }
+
+  /// Where the caller closed the output, the socket to the daemon must not take its number and get the table.
+  private static func occupyStandardDescriptors() {
+    for descriptor in CInt(0)...2 where fcntl(descriptor, F_GETFD) == -1 {
+      _ = open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY)
+    }
+  }
+
+  private static func complain(_ text: String) {
+    let line = Array((text + "\n").utf8)
+    _ = line.withUnsafeBytes { write(2, $0.baseAddress, $0.count) }
+  }
+}

@@ -14,12 +14,16 @@ import Testing
     ("si-bytes", Style(units: Units(scale: .si, ratesInBits: false, decimals: 1))),
   ]
 
+  static let styleNames = styles.map(\.name)
+
   static let views = [
     "summary", "summary-loading", "interfaces", "interfaces-verbose", "days", "hours", "live", "live-lines", "status",
     "status-troubled", "findings",
   ]
 
-  @Test("An output is what its golden file holds", arguments: views, styles.map(\.name))
+  static let tables = views.filter { $0 != "live-lines" }
+
+  @Test("An output is what its golden file holds", arguments: views, styleNames)
   func golden(view: String, styleName: String) throws {
     let style = try #require(Self.styles.first { $0.name == styleName }?.style)
     let text = try lines(view, style).map { $0 + "\n" }.joined()
@@ -47,7 +51,7 @@ import Testing
     }
   }
 
-  @Test("Tables stay within the terminal down to 60 columns", arguments: views.filter { $0 != "live-lines" })
+  @Test("Tables stay within the terminal down to 60 columns", arguments: tables)
   func narrow(view: String) throws {
     for width in 60...130 {
       for line in try lines(view, Style(width: width)) where line.contains("  ") {

@@ -1,0 +1,68 @@
+// The table of commands: what each is called, says of itself, takes and does.
+
+/// One command.
+struct Command: Sendable {
+  /// Empty: what runs when no command is named.
+  var name: String
+  var summary: String
+  var options: [Option]
+  var takesOperands = false
+  var run: @Sendable (Session) throws(Failure) -> ExitCode
+
+  static let table = [
+    Command(
+      name: "", summary: "Today, yesterday, this month and total of each interface",
+      options: Option.selection + [.all] + Option.figures + Option.common, run: showSummary),
+    Command(
+      name: "live", summary: "Rates each second; lines where output is no terminal",
+      options: Option.repetition + Option.selection + Option.figures + Option.common, run: showLive),
+    Command(
+      name: "interfaces", summary: "Kind, state, total, addresses of what is known",
+      options: [.verbose] + Option.selection + Option.figures + Option.common, run: showInterfaces),
+    periods("minutes", "minute", span: "60m", limit: 60, "last hour by minute"),
+    periods("fives", "five_minutes", span: "5h", limit: 60, "last five hours by five minutes"),
+    periods("hours", "hour", span: "24h", limit: 24, "last 24 hours"),
+    periods("days", "day", span: "30d", limit: 30, "last 30 days"),
+    periods("months", "month", span: "all", limit: 12, "last 12 months"),
+    periods("years", "year", span: "all", limit: nil, "all years"),
+    Command(
+      name: "usage", summary: "Traffic of any span by any period (default: today by hour)",
+      options: [.resolution] + Option.span + Option.selection + Option.figures + Option.common
+    ) { session throws(Failure) in
+      try showUsage(session, resolution: session.settings.resolution ?? "hour", span: "today", limit: nil)
+    },
+    Command(
+      name: "status", summary: "How the daemon is: samples, store, clock, gaps",
+      options: [.verbose] + Option.common, run: showStatus),
+    Command(
+      name: "doctor", summary: "Examine socket, daemon and numbers; name remedies",
+      options: Option.common, run: examine),
+    Command(name: "version", summary: "The version of this command", options: Option.common, run: showVersion),
+    Command(
+      name: "help", summary: "Describe the commands, or one of them", options: Option.common, takesOperands: true,
+      run: showHelp),
+  ]
+
+  /// Each once, for reading the command line before the command is known.
+  static let everyOption = table.flatMap(\.options).reduce(into: [Option]()) { unique, option in
+    if !unique.contains(where: { $0.long == option.long }) { unique.append(option) }
+  }
+
+  static func named(_ name: String) throws(Failure) -> Command {
+    if let command = table.first(where: { $0.name == name }) { return command }
+    throw Failure(
+      .usage, "there is no command \(quoted(name))",
+      remedy: suggestion(for: name, among: table.map(\.name)) ?? "See iftally help.")
+  }
+
+  private static func periods(
+    _ name: String, _ resolution: String, span: String, limit: Int?, _ what: String
+  ) -> Command {
+    Command(
+      name: name, summary: "Traffic and mean rate, \(what)",
+      options: Option.span + Option.selection + Option.figures + Option.common
+    ) { session throws(Failure) in
+      try showUsage(session, resolution: resolution, span: span, limit: limit)
+    }
+  }
+}
