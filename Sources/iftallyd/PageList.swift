@@ -121,8 +121,9 @@ extension Page {
       say(row.state, stateText(link));
       set(row.state, "data-is", !link.present ? "absent" : link.up ? "up" : "down");
       say(row.carried, carriedText(link));
-      const without = link.present ? "no address" : `last seen ${momentText(link.last_seen)}`;
-      say(row.addresses, addressText(link.addresses ?? []) || without);
+      const without = carriedText(link) ? "" : "no address";
+      const last = link.present ? without : `last seen ${momentText(link.last_seen)}`;
+      say(row.addresses, addressText(link.addresses ?? []) || last);
       set(row.main, "data-present", String(link.present));
       if (link.rate) {
         sayPair(row.rate, rateText(link.rate.rx_bytes_per_second), rateText(link.rate.tx_bytes_per_second));

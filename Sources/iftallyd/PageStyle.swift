@@ -25,7 +25,7 @@ extension Page {
     }
     * { box-sizing: border-box; }
     [hidden] { display: none !important; }
-    html { scrollbar-gutter: stable; }
+    html { scrollbar-gutter: stable; scroll-padding-top: 84px; }
     body {
       margin: 0 auto; max-width: 1180px; padding: 0 28px 40px; background: var(--ground); color: var(--ink);
       font: 14px/1.45 "Inter", system-ui, sans-serif; font-variant-numeric: tabular-nums;
@@ -41,9 +41,12 @@ extension Page {
     .skip {
       position: absolute; left: 12px; top: -60px; padding: 8px 14px; background: var(--surface); color: var(--accent);
     }
-    .skip:focus { top: 8px; z-index: 1; }
+    .skip:focus { top: 8px; z-index: 2; }
 
-    .top { display: flex; align-items: center; gap: 20px; justify-content: space-between; min-height: 76px; }
+    .top {
+      position: sticky; top: 0; z-index: 1; display: flex; align-items: center; gap: 20px; justify-content: space-between;
+      min-height: 70px; background: var(--ground);
+    }
     h1 { font-size: 22px; font-weight: 650; letter-spacing: -0.02em; }
     h1 { display: flex; gap: 8px; align-items: center; }
     .logo { width: 24px; height: 24px; fill: none; stroke: var(--rx-fill); stroke-width: 2.6; stroke-linecap: round; }

@@ -63,7 +63,7 @@ extension Page {
     }
     @media (max-width: 720px) {
       body { padding: 0 14px 32px; }
-      .top { flex-wrap: wrap; gap: 0 16px; padding: 12px 0; }
+      .top { flex-wrap: wrap; gap: 0 16px; min-height: 0; padding: 8px 0; }
       .tiles { grid-template-columns: 1fr 1fr; gap: 10px; }
       .tile:first-child { grid-column: 1 / -1; }
       .tile { padding: 11px 14px 12px; }
@@ -89,6 +89,7 @@ extension Page {
       .list tr.link {
         display: grid; grid-template-columns: 1fr 1fr 1fr; padding: 12px 0; border-top: 1px solid var(--line);
       }
+      .list tr.link:is(:hover, .opened) { background: var(--raised); }
       .list tr.link > * { border: 0; padding: 0 6px 0 14px; }
       .list tr.link > .c-name { grid-column: 1 / -1; padding-right: 14px; padding-bottom: 8px; }
       .list tr.link > td::before { content: attr(data-label); display: block; font-size: 12px; color: var(--muted); }
