@@ -20,7 +20,7 @@ package final class Store {
 
   /// Pages in the WAL after which a commit writes them back to the file and begins the WAL anew. A commit of ten busy
   /// links is 3 to 4 pages, so this is once in an hour or two, and the WAL stays near 1 MB.
-  private static let checkpointPages = 256
+  private static let checkpointPages = 1024
   /// After an unclean end the whole file is checked up to this size, which takes well under a second; of a larger one
   /// everything but the buckets, whose damage shows when they are read.
   private static let checkedBytes: Int64 = 64 << 20

@@ -85,7 +85,6 @@ import Testing
         #expect(length < wal.count || at == sequence)
         try #require(at <= sequence)
         #expect(try held(survivor) == expected[Int(at)], "seed \(seed), commit \(sequence), cut at \(length)")
-        survivor.close()
       }
     }
     #expect(checkpoints > 0)
