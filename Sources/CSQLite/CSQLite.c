@@ -1,9 +1,11 @@
 // Compiled shim over SQLite: see the header.
+#define _GNU_SOURCE
 #include "CSQLite.h"
 
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stddef.h>
+#include <sys/eventfd.h>
 
 _Static_assert(SQLITE_PERM == 3 && SQLITE_BUSY == 5 && SQLITE_LOCKED == 6 && SQLITE_READONLY == 8, "codes");
 _Static_assert(SQLITE_IOERR == 10 && SQLITE_CORRUPT == 11 && SQLITE_FULL == 13 && SQLITE_CANTOPEN == 14, "codes");
@@ -134,3 +136,7 @@ const void *csqlite_column_bytes(csqlite_statement *statement, int column, int *
   *ret_length = sqlite3_column_bytes(raw_statement(statement), column);
   return bytes;
 }
+
+int csqlite_make_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+void csqlite_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }

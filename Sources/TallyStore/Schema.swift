@@ -136,5 +136,5 @@ enum Schema {
   }
 
   /// A commit rewrites whole pages.
-  private static let pageSize = 4096
+  static let pageSize = 1024
 }

@@ -15,11 +15,12 @@ package final class Store {
   let files: StoreFiles
   let calendar: LocalCalendar
   let database: Database
-  private let lock: StoreLock
+  /// nil once closed.
+  private var lock: StoreLock?
 
   /// Pages in the WAL after which a commit writes them back to the file and begins the WAL anew. A commit of ten busy
   /// links is 3 to 4 pages, so this is once in an hour or two, and the WAL stays near 1 MB.
-  private static let checkpointPages = 256
+  private static let checkpointPages = 1024
   /// After an unclean end the whole file is checked up to this size, which takes well under a second; of a larger one
   /// everything but the buckets, whose damage shows when they are read.
   private static let checkedBytes: Int64 = 64 << 20
@@ -99,10 +100,12 @@ package final class Store {
     opening = StoreOpening(state: try Store.load(database), notice: notice)
   }
 
-  /// Writes the WAL back and ends the connection, unless another file has taken the place of this one.
+  /// Writes the WAL back, ends the connection and lets the next daemon in; the WAL is left alone when another
+  /// file has taken the place of this one.
   package func close() {
     if !database.hasMoved { database.setCheckpointsOnClose() }
     database.close()
+    lock = nil
   }
 
   /// Bytes on disk, WAL included.

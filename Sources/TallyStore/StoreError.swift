@@ -122,9 +122,12 @@ extension StoreError {
       "the store \(path) was removed or replaced while it was open (\(cause)): totals are still known here and will be written "
         + "to a new file, but the history that was only in the old one is gone; put iftallyd's file back only while "
         + "iftallyd is stopped"
+    case .io:
+      "the store \(path) could not be read or written (\(cause)): look for errors of the device in the kernel log; "
+        + "counting goes on in memory and is written with a later commit"
     default:
-      "the store \(path) failed (\(cause)): look at the kernel log for errors of the device; "
-        + "counting goes on in memory"
+      "the store \(path) failed (\(cause)): counting goes on in memory; restart iftallyd, and report it when it "
+        + "comes again"
     }
   }
 

@@ -1,4 +1,5 @@
-// The few calls of SQLite that the store needs: no macro, no variadic call and no type of SQLite's own.
+// The few calls of SQLite that the store needs, without macros, variadics or SQLite's own types; and two of Linux that
+// Swift's Glibc module lacks.
 //
 // Every int that is returned is an extended result code of SQLite, 0 for success, unless it says otherwise.
 #ifndef CSQLITE_H
@@ -80,5 +81,10 @@ int csqlite_bind_null(csqlite_statement *statement, int position);
 int csqlite_column_type(csqlite_statement *statement, int column);
 int64_t csqlite_column_integer(csqlite_statement *statement, int column);
 const void *csqlite_column_bytes(csqlite_statement *statement, int column, int *ret_length);
+
+/// A non-blocking, close-on-exec eventfd; -1 and errno on failure.
+int csqlite_make_eventfd(void);
+/// Names the calling thread, 15 bytes at most, so that its time and wake-ups can be told apart.
+void csqlite_name_thread(const char *name);
 
 #endif

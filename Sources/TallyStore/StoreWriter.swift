@@ -1,0 +1,88 @@
+// The writer's thread: opens the store, stores commits in order, and closes it in order.
+import Glibc
+import TallyCore
+
+/// Body of the writer's thread.
+struct StoreWriter {
+  let exchange: StoreExchange
+  let directory: String
+  let calendar: LocalCalendar
+
+  func run() {
+    var store: Store?
+    while case .work(let job) = exchange.nextWriterJob() {
+      switch job {
+      case .open(let suspect):
+        // The old one must be gone first, with its lock. Its WAL stays as it lies: the file may not be ours any more.
+        store = nil
+        store = open(suspect: suspect)
+      case .commit(let commit, let wake):
+        self.commit(commit, to: store, wake: wake)
+      }
+    }
+    // The last connection to close writes the WAL back: that must be this one.
+    exchange.monitor.wait { $0.readerHasEnded ? () : nil }
+    store?.close()
+    exchange.monitor.change { $0.writerHasEnded = true }
+  }
+
+  private func open(suspect: Bool) -> Store? {
+    do throws(StoreError) {
+      let store = try Store.open(directory: directory, calendar: calendar, suspect: suspect)
+      let size = store.sizeBytes
+      exchange.post(.opened(.success(store.opening)), wake: true) { state in
+        state.store.path = store.path
+        state.store.generation += 1
+        state.health.state = .ok
+        state.health.message = store.opening.notice
+        state.health.sizeBytes = size
+      }
+      return store
+    } catch {
+      exchange.post(.opened(.failure(error)), wake: true) { state in
+        state.store.path = nil
+        state.store.generation += 1
+        state.store.reason = error.message
+        state.health.state = .memoryOnly
+        state.health.message = error.message
+        state.health.sizeBytes = 0
+      }
+      return nil
+    }
+  }
+
+  private func commit(_ commit: Commit, to store: Store?, wake: Bool) {
+    let before = microseconds()
+    do throws(StoreError) {
+      guard let store else {
+        throw StoreError(.unavailable, "there is no store to write to: \(exchange.monitor.read { $0.store.reason })")
+      }
+      try store.commit(commit)
+      let size = store.sizeBytes
+      exchange.post(.committed(sequence: commit.sequence), wake: wake) { state in
+        if state.health.state == .failing { state.health.message = nil }
+        state.health.state = .ok
+        state.health.sizeBytes = size
+        state.health.commits &+= 1
+        state.health.pendingCommits -= 1
+        state.health.lastCommitMicroseconds = microseconds() &- before
+      }
+    } catch {
+      exchange.post(.failed(sequence: commit.sequence, error), wake: true) { state in
+        if store != nil {
+          state.health.state = .failing
+          state.health.message = error.message
+        }
+        state.health.failures &+= 1
+        state.health.pendingCommits -= 1
+        state.health.lastCommitMicroseconds = microseconds() &- before
+      }
+    }
+  }
+}
+
+private func microseconds() -> Int64 {
+  var now = timespec()
+  clock_gettime(CLOCK_MONOTONIC, &now)
+  return Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1000
+}
