@@ -1,4 +1,5 @@
 // The daemon: one loop thread that owns all state, and the things that wake it.
+import CSystemd
 import Glibc
 import LinkSource
 import LocalHTTP
@@ -39,7 +40,7 @@ final class Daemon {
     self.configuration = configuration
     self.file = file
     EventLoop.takeSignals([SIGTERM, SIGINT, SIGHUP])
-    tuneMemory()
+    process_save_memory()
     loop = try EventLoop()
     timer = try ClockTimer()
     let clocks = Clocks()
@@ -59,8 +60,7 @@ final class Daemon {
     self.sampler = sampler
     history = History(
       workers: workers, state: stored,
-      watermarks: .new(at: clocks.now().utcSeconds, calendar: calendar), reason: opened.reason,
-      calendar: { sampler.ledger.calendar })
+      watermarks: .new(at: clocks.now().utcSeconds, calendar: calendar), reason: opened.reason)
     api = Api(
       sampler: sampler, history: history,
       about: Api.About(
@@ -181,8 +181,8 @@ final class Daemon {
     let day = sampler.ledger.day
     history.ask(UsageQuery(links: nil, tier: .day, from: day.start, to: day.end)) { [unowned self] answer in
       guard sampler.ledger.day == day, case .success(let stored) = answer else { return }
-      sampler.ledger.setToday(
-        from: history.complete(stored, ledger: sampler.ledger, from: day.start, to: day.end).rows)
+      let rows = history.complete(stored, ledger: sampler.ledger, from: day.start, to: day.end).rows
+      sampler.ledger.setToday(from: rows)
     }
     history.ask(UsageQuery(links: [], tier: .day, from: 0, to: day.end)) { [unowned self] answer in
       if case .success(let stored) = answer { history.recall(stored.gaps) }
@@ -232,7 +232,7 @@ final class Daemon {
     let now = sampler.clocks.now().boot
     lastCommit = now
     let stepped = lastStep.count > 0 && now - lastStep.boot < Daemon.stepCaution
-    history.commit(&sampler.ledger, clockStepped: stepped)
+    history.commit(sampler, clockStepped: stepped)
   }
 
   private func statusLine() -> String {
@@ -293,7 +293,7 @@ final class Daemon {
     for server in servers { server.stop() }
     for listener in listeners { listener.close() }
     sampler.attemptSample()
-    if let error = history.finish(&sampler.ledger, deadlineSeconds: Daemon.stopDeadlineSeconds) {
+    if let error = history.finish(sampler, deadlineSeconds: Daemon.stopDeadlineSeconds) {
       log.error(code: "last_commit_failed", error.description)
       return 1
     }

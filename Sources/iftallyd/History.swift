@@ -33,7 +33,6 @@ final class History {
   var commitFailed: (StoreError) -> Void = { _ in }
 
   private let workers: StoreWorkers?
-  private let calendar: () -> LocalCalendar
   private let retention = Retention()
   private var sequence: UInt64
   private var inFlight: Commit?
@@ -50,12 +49,8 @@ final class History {
   private static let keptGaps = 1000
 
   /// `workers` nil: in memory alone, for the reason given.
-  init(
-    workers: StoreWorkers?, state: StoredState?, watermarks: Watermarks, reason: String?,
-    calendar: @escaping () -> LocalCalendar
-  ) {
+  init(workers: StoreWorkers?, state: StoredState?, watermarks: Watermarks, reason: String?) {
     self.workers = workers
-    self.calendar = calendar
     self.watermarks = state?.watermarks ?? watermarks
     sequence = state?.sequence ?? 0
     committed = state?.lastMoment
@@ -68,12 +63,13 @@ final class History {
   // MARK: Committing
 
   /// Commits what the ledger has, if there is something to write or the heartbeat is due.
-  func commit(_ ledger: inout Ledger, clockStepped: Bool) {
+  func commit(_ sampler: Sampler, clockStepped: Bool) {
+    // Answers that arrived are given first: they read the ledger, which must not be open for a change then.
     collect()
-    guard let now = ledger.lastMoment else { return }
+    guard let now = sampler.ledger.lastMoment else { return }
     let age = committed.flatMap(now.elapsed(since:)) ?? .max
-    guard ledger.hasUncommitted || waiting != nil || age >= History.heartbeat else { return }
-    guard var commit = ledger.takeCommit(sequence: sequence + 1) else { return }
+    guard sampler.ledger.hasUncommitted || waiting != nil || age >= History.heartbeat else { return }
+    guard var commit = sampler.ledger.takeCommit(sequence: sequence + 1) else { return }
     keepGaps(commit.gaps)
     if let earlier = waiting {
       commit.absorb(earlier)
@@ -84,13 +80,13 @@ final class History {
       waiting = commit
       return
     }
-    plan(&commit, at: now.utcSeconds, clockStepped: clockStepped)
+    plan(&commit, at: now.utcSeconds, sampler.ledger.calendar, clockStepped: clockStepped)
     inFlight = commit
     workers.submit(commit, wake: !questions.isEmpty)
   }
 
-  private func plan(_ commit: inout Commit, at second: Int64, clockStepped: Bool) {
-    commit.folds = watermarks.dueFolds(at: second, calendar: calendar())
+  private func plan(_ commit: inout Commit, at second: Int64, _ calendar: LocalCalendar, clockStepped: Bool) {
+    commit.folds = watermarks.dueFolds(at: second, calendar: calendar)
     var after = watermarks
     for fold in commit.folds { after[fold.tier] = fold.end }
     let hour = floorDivide(second, 3600)
@@ -163,10 +159,10 @@ final class History {
   }
 
   /// Hands over everything and waits for it, at the end of the process; returns why it could not be written.
-  func finish(_ ledger: inout Ledger, deadlineSeconds: Int) -> StoreError? {
+  func finish(_ sampler: Sampler, deadlineSeconds: Int) -> StoreError? {
     collect()
     guard let workers else { return nil }
-    let last = ledger.takeCommit(sequence: sequence + (inFlight == nil ? 1 : 2))
+    let last = sampler.ledger.takeCommit(sequence: sequence + (inFlight == nil ? 1 : 2))
     var commit = last
     if let earlier = waiting {
       commit?.absorb(earlier)

@@ -5,7 +5,8 @@ import TallyWire
 
 /// Everything that is served. All of it is for reading; nothing here changes anything.
 extension Api {
-  private static let routes: [(path: String, parameters: [String], handler: (Api) -> Handler)] = [
+  private static var routes: [(path: String, parameters: [String], handler: (Api) -> Handler)] {
+    [
     ("/v1/status", [], { $0.status }),
     ("/v1/interfaces", [], { $0.interfaces }),
     ("/v1/interfaces/*", [], { $0.interface }),
@@ -14,7 +15,8 @@ extension Api {
     ("/", [], { _ in { _, _ in .now(page(Page.html, "text/html")) } }),
     ("/page.css", [], { _ in { _, _ in .now(page(Page.style, "text/css")) } }),
     ("/page.js", [], { _ in { _, _ in .now(page(Page.script, "text/javascript")) } }),
-  ]
+    ]
+  }
 
   typealias Handler = (HTTPRequest, HTTPExchange) throws(RequestError) -> HTTPReply
 

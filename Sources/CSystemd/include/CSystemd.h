@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "process.h"
+
 struct csystemd_loop;
 struct csystemd_source;
 
