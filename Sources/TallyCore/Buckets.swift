@@ -1,6 +1,7 @@
 // Buckets: amounts by link, tier and UTC start, with what is known of their quality.
 
-/// The resolution of a stored bucket. Months and years fold from days.
+/// The resolution of a stored bucket, in local time: hours of a half-hour zone begin at half past in UTC, and a day may
+/// have 23 or 25 of them. Months and years fold from days.
 package enum Tier: UInt8, Sendable, CaseIterable, Comparable {
   case minute = 0
   case fiveMinutes = 1
@@ -8,16 +9,6 @@ package enum Tier: UInt8, Sendable, CaseIterable, Comparable {
   case day = 3
 
   package static func < (a: Tier, b: Tier) -> Bool { a.rawValue < b.rawValue }
-
-  /// Length in seconds; a day's is local and varies, so it has none.
-  package var seconds: Int64? {
-    switch self {
-    case .minute: 60
-    case .fiveMinutes: 300
-    case .hour: 3600
-    case .day: nil
-    }
-  }
 
   /// The tier that this one is folded from. Days fold from five minutes since zones are off UTC by quarter hours.
   package var source: Tier? {

@@ -33,7 +33,7 @@ package struct Watermarks: Hashable, Sendable {
   }
 }
 
-/// One period of a coarser tier that has closed: rows of `tier.source` in [start, end) become one row a link.
+/// Periods of a coarser tier that have closed: rows of `tier.source` in [start, end) become a row a link and period.
 package struct Fold: Hashable, Sendable {
   package var tier: Tier
   /// UTC seconds.

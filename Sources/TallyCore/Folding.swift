@@ -4,25 +4,20 @@ extension Watermarks {
   /// Watermarks of a new store: everything before the present periods is closed and empty.
   package static func new(at second: Int64, calendar: LocalCalendar) -> Watermarks {
     Watermarks(
-      fiveMinutes: floorDivide(second, 300) * 300, hour: floorDivide(second, 3600) * 3600,
+      fiveMinutes: calendar.start(.fiveMinutes, second), hour: calendar.start(.hour, second),
       day: calendar.start(.day, second))
   }
 
-  /// The folds that are due at `second` (UTC), finer tiers first. Five-minute and hour folds may span many
-  /// periods; a day's fold is one local day. At most `limit` days, so that a clock that leapt ahead by
-  /// decades is caught up in steps.
-  package func dueFolds(at second: Int64, calendar: LocalCalendar, limit: Int = 500) -> [Fold] {
+  /// The folds that are due at `second` (UTC), finer tiers first; each spans all periods that have closed since
+  /// its watermark. Nothing is folded that its source does not hold yet.
+  package func dueFolds(at second: Int64, calendar: LocalCalendar) -> [Fold] {
+    var after = self
     var folds: [Fold] = []
-    let five = floorDivide(second, 300) * 300
-    if five > fiveMinutes { folds.append(Fold(tier: .fiveMinutes, start: fiveMinutes, end: five)) }
-    let hour = floorDivide(second, 3600) * 3600
-    if hour > self.hour { folds.append(Fold(tier: .hour, start: self.hour, end: hour)) }
-    var start = day
-    while folds.count < limit {
-      let end = calendar.next(.day, start)
-      guard end > start, end <= five else { break }
-      folds.append(Fold(tier: .day, start: start, end: end))
-      start = end
+    for (tier, resolution) in [(Tier.fiveMinutes, Resolution.fiveMinutes), (.hour, .hour), (.day, .day)] {
+      let end = calendar.start(resolution, second)
+      guard end > after[tier], tier.source.map({ end <= after[$0] }) ?? false else { continue }
+      folds.append(Fold(tier: tier, start: after[tier], end: end))
+      after[tier] = end
     }
     return folds
   }

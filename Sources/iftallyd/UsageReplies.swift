@@ -100,8 +100,8 @@ extension Api {
     } catch {
       throw .badParameter(single["to"] == nil ? "from" : "from or to", error.description)
     }
-    // Before the first link was seen there is nothing, and no need to walk through it.
-    from = max(from, min(to, ledger.records.map(\.firstSeen).min() ?? now.utcSeconds))
+    // "All" begins with the first link ever seen.
+    if from <= 0 { from = min(ledger.records.map(\.firstSeen).min() ?? now.utcSeconds, to - 1) }
     if from == to { to += 1 }
     let resolution: Resolution
     if let text = single["resolution"] {
