@@ -31,7 +31,6 @@ struct RefusalTests {
       "GET / HTTP/1.1\r\nHost: a\r\nX\u{1}Y: b\r\n\r\n",
       "GET / HTTP/1.1\r\nHost: a\r\nX: a\u{1}b\r\n\r\n",
       "GET / HTTP/1.1\r\nHost: a\r\nX: a\rb\r\n\r\n",
-      "GET /a b HTTP/1.1\r\nHost: a\r\n\r\n",
       "GET /ä HTTP/1.1\r\nHost: a\r\n\r\n",
       "GET http://a/ HTTP/1.1\r\nHost: a\r\n\r\n",
       "GET a HTTP/1.1\r\nHost: a\r\n\r\n",
@@ -42,6 +41,14 @@ struct RefusalTests {
     let smuggled = "GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n"
     let output = try test.raw(request + smuggled)
     #expect(output.contains("HTTP/1.1 400 ") || output.contains("HTTP/1.0 400 "), "\(output)")
+    #expect(test.requests.isEmpty)
+  }
+
+  @Test("a space in the target ends the connection: refused here, redirected by libmicrohttpd 1.0")
+  func space() throws {
+    let test = try ServerUnderTest()
+    let output = try test.raw("GET /a b HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n")
+    #expect(output.hasPrefix("HTTP/1.1 400 ") || output.hasPrefix("HTTP/1.1 301 "), "\(output)")
     #expect(test.requests.isEmpty)
   }
 
@@ -57,12 +64,13 @@ struct RefusalTests {
     #expect(test.requests.isEmpty)
   }
 
+  // libmicrohttpd 1.0 refuses some of the above in words of its own; never this one.
   @Test("a refusal has the words of the caller")
   func words() throws {
     let test = try ServerUnderTest()
-    let output = try test.raw("GET / HTTP/1.1\r\n\r\n")
+    let output = try test.raw("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n")
     #expect(output.contains("Content-Type: application/problem+json\r\n"))
-    #expect(output.hasSuffix("the Host header is missing"))
+    #expect(output.hasSuffix("the request target must be a path that begins with '/'"))
     #expect(test.server.refused == 1)
   }
 
