@@ -1,18 +1,36 @@
 // Sending known traffic over links of the calling thread's namespace, and reading what the kernel counted.
 import Foundation
 import Glibc
-import TallyCore
+
+@testable import LinkSource
+@testable import TallyCore
 
 /// Gives the link an address and a neighbour, so that datagrams to `10.NUMBER.0.2` leave by it without any question.
 func prepareToSend(_ name: String, number: Int) throws {
+  let links = try openLinks()
   try ip("addr add 10.\(number).0.1/24 dev \(name)")
   try ip("link set \(name) up")
   _ = try? ip("neigh add 10.\(number).0.2 lladdr 02:00:00:00:00:02 nud permanent dev \(name)")
+  // The kernel lets packets out of some links only a moment after they are up.
+  while try !["up", "unknown"].contains(read("/sys/class/net/\(name)/operstate")) {
+    _ = try nextEvents(links)
+  }
+}
+
+/// Waits for events, 5 seconds at most.
+func nextEvents(_ links: KernelLinks) throws -> [LinkEvent] {
+  var waiting = pollfd(fd: links.eventDescriptor, events: Int16(POLLIN), revents: 0)
+  guard poll(&waiting, 1, 5000) == 1 else { throw NamespaceError(what: "no event came") }
+  return try links.drainEvents().events
+}
+
+func read(_ path: String) throws -> String {
+  try String(contentsOfFile: path, encoding: .ascii).trimmingCharacters(in: .whitespacesAndNewlines)
 }
 
 /// Sends datagrams with this much payload each to `10.NUMBER.0.2`.
 func sendDatagrams(_ count: Int, of size: Int, number: Int) throws {
-  let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+  let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
   guard descriptor >= 0 else { throw NamespaceError(what: "socket: \(lastError())") }
   defer { close(descriptor) }
   var to = sockaddr_in()
@@ -30,9 +48,9 @@ func sendDatagrams(_ count: Int, of size: Int, number: Int) throws {
   }
 }
 
-/// A tun device of this name that lives as long as the descriptor.
+/// A tun device of this name that lives as long as the descriptor, which no child of another test may inherit.
 func openTun(_ name: String) throws -> Int32 {
-  let descriptor = open("/dev/net/tun", O_RDWR | O_NONBLOCK)
+  let descriptor = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC)
   guard descriptor >= 0 else { throw NamespaceError(what: "/dev/net/tun: \(lastError())") }
   var request = [UInt8](repeating: 0, count: 40)  // struct ifreq
   request.replaceSubrange(0..<name.utf8.count, with: Array(name.utf8))
@@ -57,16 +75,16 @@ func packet(of size: Int) -> [UInt8] {
 
 /// The link's counters as its files in /sys tell them.
 func sysfsCounters(_ name: String) throws -> LinkCounters {
-  func read(_ file: String) throws -> UInt64 {
-    let text = try String(contentsOfFile: "/sys/class/net/\(name)/statistics/\(file)", encoding: .ascii)
-    guard let value = UInt64(text.trimmingCharacters(in: .whitespacesAndNewlines)) else {
+  func counter(_ file: String) throws -> UInt64 {
+    let text = try read("/sys/class/net/\(name)/statistics/\(file)")
+    guard let value = UInt64(text) else {
       throw NamespaceError(what: "\(name) \(file): \(text)")
     }
     return value
   }
   return LinkCounters(
-    rxBytes: try read("rx_bytes"), txBytes: try read("tx_bytes"), rxPackets: try read("rx_packets"),
-    txPackets: try read("tx_packets"))
+    rxBytes: try counter("rx_bytes"), txBytes: try counter("tx_bytes"), rxPackets: try counter("rx_packets"),
+    txPackets: try counter("tx_packets"))
 }
 
 func linkIndex(_ name: String) -> UInt32 { if_nametoindex(name) }

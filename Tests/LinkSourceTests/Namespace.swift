@@ -11,7 +11,8 @@ final class NetworkNamespace: @unchecked Sendable {
   private var stopped = false
 
   /// Whether this process may make one. Where CI says so it must, and its tests fail instead of being skipped.
-  static let isAvailable = ProcessInfo.processInfo.environment["CI"] == "true" || (try? NetworkNamespace().stop()) != nil
+  static let isAvailable =
+    ProcessInfo.processInfo.environment["CI"] == "true" || (try? NetworkNamespace().stop()) != nil
   static let whyNot = "needs root, or user namespaces: run as root or under `unshare -Urnm`"
 
   init() throws {
@@ -138,7 +139,10 @@ private func runBatch(_ lines: [String], _ wait: (pid_t) throws -> Int32) throws
 /// Runs a command in the calling thread's namespace; its output, or an error with it.
 private func runCommand(_ name: String, _ arguments: [String]) throws -> String {
   var ends: [Int32] = [0, 0]
-  guard pipe(&ends) == 0 else { throw NamespaceError(what: "pipe: \(lastError())") }
+  // No pipe: a child of another test could inherit its end and hold it open.
+  guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+    throw NamespaceError(what: "socketpair: \(lastError())")
+  }
   defer { close(ends[0]) }
   let child: pid_t
   do {
