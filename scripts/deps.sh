@@ -55,9 +55,7 @@ if ! command -v apt-get >/dev/null; then
   [ $needs_swift = 0 ] || say "No Swift 6 found: $swift_remedy" >&2
   exit 1
 fi
-may_be_root || fail "Neither root nor sudo here; as root, run: apt-get install ${packages[*]} $(
-  [ $needs_swift = 0 ] || echo 'swiftlang g++ libc6-dev'
-)"
+may_be_root || fail "Neither root nor sudo here. As root, run: make deps"
 
 if [ $needs_swift = 1 ]; then
   refresh swiftlang
