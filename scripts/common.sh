@@ -4,7 +4,7 @@ set -eu -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export LC_ALL=C.UTF-8
 
-say() { printf '%s\n' "$*"; }
+say() { printf '%s\n' "$@"; }
 fail() { printf '%s\n' "$*" >&2; exit 1; }
 
 # True when Swift 6 or newer can be run; a toolchain in one of the usual places is put into PATH.

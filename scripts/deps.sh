@@ -30,7 +30,7 @@ as_root=()
 if [ "$(id -u)" != 0 ]; then as_root=(sudo); fi
 may_be_root() { [ ${#as_root[@]} = 0 ] || command -v sudo >/dev/null; }
 apt_get() {
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 "$@" </dev/null
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 "$@" </dev/null >/dev/null
 }
 candidate() { apt-cache policy "$1" 2>/dev/null | sed -n 's/^  Candidate: //p' | grep -vx '(none)'; }
 # Fresh machines have empty package lists: fill them when a name is unknown, once.
@@ -55,9 +55,7 @@ if ! command -v apt-get >/dev/null; then
   [ $needs_swift = 0 ] || say "No Swift 6 found: $swift_remedy" >&2
   exit 1
 fi
-may_be_root || fail "Neither root nor sudo here; as root, run: apt-get install ${packages[*]} $(
-  [ $needs_swift = 0 ] || echo 'swiftlang g++ libc6-dev'
-)"
+may_be_root || fail "Neither root nor sudo here. As root, run: make deps"
 
 if [ $needs_swift = 1 ]; then
   refresh swiftlang
@@ -68,7 +66,7 @@ if [ $needs_swift = 1 ]; then
   packages+=(swiftlang g++ libc6-dev)
 fi
 refresh "${packages[@]}"
-say "Installing what the ${1:-build} lacks: ${packages[*]}"
+say "Installing what is missing: ${packages[*]}$([ $needs_swift = 0 ] || echo ' (about 600 MB, some minutes)')"
 if ! apt_get install -y --no-install-recommends "${packages[@]}"; then
   say "Trying once more with fresh package lists."
   apt_get update

@@ -8,7 +8,7 @@ if [ -e $folder/complete ]; then exit 0; fi
 
 rm -rf $folder
 mkdir -p $folder/packages
-fetch() { (cd $folder/packages && apt-get -qq download "$@"); }
+fetch() { (cd $folder/packages && apt-get -qq -o APT::Sandbox::User=root download "$@"); }
 if ! fetch "${packages[@]}"; then
   [ "$(id -u)" = 0 ] || fail "apt knows no ${packages[*]}; as root, run: apt-get update"
   apt-get -qq update

@@ -6,7 +6,7 @@
 # In a process group of its own, so that Ctrl-C reaches this script and not make, which would call it an error.
 if [ -z "${IFTALLY_RUN_INNER:-}" ] && [ -t 0 ]; then
   set -m
-  IFTALLY_RUN_INNER=1 bash "$0"
+  IFTALLY_RUN_INNER=1 setpriv --pdeathsig TERM bash "$0"
   exit
 fi
 
@@ -51,7 +51,7 @@ Socket=$IFTALLY_SOCKET
 Tcp=127.0.0.1:$port
 CONF
 
-# In a session of its own, so that Ctrl-C does not reach it; and should this script be killed, the daemon is told.
+# In a session of its own, so that Ctrl-C does not reach it. Should this script be killed, both are told.
 setsid setpriv --pdeathsig TERM "$programs/iftallyd" --config "$folder/iftally.conf" >"$folder/log" 2>&1 &
 daemon=$!
 for ((tries = 0; ; tries++)); do
@@ -62,7 +62,7 @@ for ((tries = 0; ; tries++)); do
 done
 
 say "" "The page: http://127.0.0.1:$port/    More: IFTALLY_SOCKET=$IFTALLY_SOCKET $programs/iftally    End: Ctrl-C" ""
-"$programs/iftally" live <&0 &
+setpriv --pdeathsig TERM "$programs/iftally" live <&0 &
 live=$!
 timer=''
 if [ -n "${RUN_SECONDS:-}" ]; then
