@@ -52,9 +52,9 @@ class Counting(LabCase):
         vxlan = links.Vxlan(self.lab, "vx0")
         vxlan.push(300_000, 200_000)
         self.assert_link(daemon, vxlan)
-        self.assert_total(daemon, vxlan.carrier.name, vxlan.carrier.since_base())
-        frames = vxlan.pushed.rx_packets
-        self.assertEqual(vxlan.carrier.since_base().rx_bytes, 300_000 + 64 * frames)
+        self.assert_link(daemon, vxlan.beneath)
+        overhead = vxlan.beneath.since_base().bytes - vxlan.since_base().bytes
+        self.assertEqual(overhead, 64 * (vxlan.pushed.rx_packets + vxlan.pushed.tx_packets))
 
     def test_a_link_born_while_we_watch_counts_from_its_first_byte(self):
         daemon = self.daemon()

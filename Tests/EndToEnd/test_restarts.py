@@ -130,6 +130,19 @@ class Restarts(LabCase):
         self.assertFalse(daemon.client.interface("tun0")["present"])
         self.assertEqual(self.quality(daemon, "tun0")["completeness"], "at_least")
 
+    def test_a_new_boot_counts_from_zero(self):
+        veth = links.Veth(self.lab, "veth1")
+        daemon = self.daemon()
+        veth.push(2_000_000, 1_000_000)
+        self.assert_link(daemon, veth)
+        daemon.kill()
+        self.lab.new_boot()
+        daemon.start()
+        whole = veth.since_base()
+        self.assert_total(daemon, "veth1", whole.plus(whole))
+        self.assertEqual(daemon.client.interface("veth1")["incarnations"], 2)
+        self.assertTrue(self.gap(daemon, "reboot"))
+
     def test_a_link_born_while_stopped_counts_from_zero(self):
         daemon = self.daemon()
         daemon.stop()

@@ -22,8 +22,8 @@ class Link:
 
     # What a frame holds beyond the bytes that this kind of link counts of it.
     uncounted_rx = uncounted_tx = 0
-    # The link that carries every frame of this one and counts it as well, where it is whole there too.
-    beneath = None
+    # The link that carries every frame of this one and counts it as well, and what is wrapped around each there.
+    beneath, wrapping = None, 0
     sender = far_sender = None
 
     def __init__(self, lab, name):
@@ -51,8 +51,9 @@ class Link:
     def _book(self, amounts, frame):
         self.pushed = self.pushed.plus(amounts)
         if self.beneath:
-            whole = Counters(frame, 0, 1, 0) if amounts.rx_packets else Counters(0, frame, 0, 1)
-            self.beneath.pushed = self.beneath.pushed.plus(whole)
+            size = frame + self.wrapping
+            self.beneath.pushed = self.beneath.pushed.plus(
+                Counters(size, 0, 1, 0) if amounts.rx_packets else Counters(0, size, 0, 1))
 
     def _receive(self, size):
         self.far_sender.send(size)
@@ -69,7 +70,8 @@ class Link:
             time.sleep(0.002)
 
     def close_books(self):
-        """Call right before the name ends."""
+        """Call right before the name ends. What was pushed must be what is true, or the lab itself is wrong."""
+        self.settled()
         self.lab.truth.close(self.name, self.since_base())
 
     def delete(self):
@@ -299,15 +301,16 @@ class Ifb(Link):
 
 
 class Vxlan(Link):
-    """A vxlan over a veth, its `carrier`, to another in the peer namespace; it counts frames without their header."""
+    """A vxlan over a veth, `beneath`, to another in the peer namespace; it counts frames without their header."""
 
     uncounted_rx = uncounted_tx = HEADER
+    wrapping = 50
 
     def __init__(self, lab, name):
         super().__init__(lab, name)
-        self.carrier = Veth(lab, name + "u")
-        ends = [(lab.here, self.carrier.name, "192.0.2.1", "02:00:00:00:00:11"),
-                (lab.peer, self.carrier.far_name, "192.0.2.2", "02:00:00:00:00:12")]
+        self.beneath = Veth(lab, name + "u")
+        ends = [(lab.here, self.beneath.name, "192.0.2.1", "02:00:00:00:00:11"),
+                (lab.peer, self.beneath.far_name, "192.0.2.2", "02:00:00:00:00:12")]
         for (space, carrier, near, own), (_, _, remote, other) in zip(ends, reversed(ends)):
             space.ip("address", "add", near + "/24", "dev", carrier)
             space.ip("link", "set", carrier, "arp", "on", "address", own)

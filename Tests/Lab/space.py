@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import tempfile
 import threading
+import uuid
 
 from . import kernel
 from .truth import Truth
@@ -147,6 +148,15 @@ class Lab:
         kernel.mount("lab", path, "tmpfs", options=f"mode=755,size={size}")
         self.at_exit(lambda: kernel.unmount(path))
         return path
+
+    def new_boot(self):
+        """Give the kernel another boot id, as after a reboot, for all that starts from now on."""
+        path = os.path.join(self.folder, f"boot{next(_numbers)}")
+        with open(path, "w") as handle:
+            handle.write(f"{uuid.uuid4()}\n")
+        boot_id = "/proc/sys/kernel/random/boot_id"
+        kernel.mount(path, boot_id, flags=kernel.MS_BIND)
+        self.at_exit(lambda: kernel.unmount(boot_id))
 
     def make_read_only(self, path, value=True):
         """Remount what `disk` made."""
