@@ -20,7 +20,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from Accuracy.scenarios import FAKE_CLOCK, SCENARIOS, Run  # noqa: E402
 from Accuracy.systems import SYSTEMS  # noqa: E402
-from Lab.programs import must_run  # noqa: E402
+from Lab.programs import must_run, record  # noqa: E402
 from Lab.space import Lab  # noqa: E402
 from Lab.truth import Counters  # noqa: E402
 
@@ -169,6 +169,7 @@ def main():
         objections = [(each, each.objection()) for each in results if each.objection()]
         for each, objection in objections:
             print(f"WRONG {each.system} {each.scenario}: {objection}\n{each.details()}")
+        record(len(results) - len(objections), len(objections))
         sys.exit(1 if objections else 0)
 
 

@@ -1,4 +1,5 @@
 """The systems that are compared: iftally, vnStat, and node_exporter with a scraper."""
+import glob
 import json
 import os
 import re
@@ -12,9 +13,9 @@ from Lab.programs import ROOT, missing
 from Lab.truth import Counters
 
 
-def peer(path):
-    """A program of a peer, from Debian packages that were unpacked into $IFTALLY_PEERS or .build/peers."""
-    return os.path.join(os.environ.get("IFTALLY_PEERS") or os.path.join(ROOT, ".build", "peers"), path)
+PEERS = os.path.abspath(os.environ.get("IFTALLY_PEERS") or os.path.join(ROOT, ".build", "peers"))
+# Libraries that the machine lacks were unpacked beside the peers' programs.
+LIBRARIES = {"LD_LIBRARY_PATH": ":".join(glob.glob(os.path.join(PEERS, "usr/lib/*-linux-gnu*")))}
 
 
 class System:
@@ -110,7 +111,7 @@ class Vnstat(System):
     """vnstatd with its own defaults: it reads each 20 s and saves each 5 minutes."""
 
     interval = 20
-    daemon_path, client_path = peer("usr/sbin/vnstatd"), peer("usr/bin/vnstat")
+    daemon_path, client_path = os.path.join(PEERS, "usr/sbin/vnstatd"), os.path.join(PEERS, "usr/bin/vnstat")
 
     def __init__(self, lab, folder=None):
         super().__init__(lab)
@@ -126,11 +127,11 @@ class Vnstat(System):
     def missing():
         for path in (Vnstat.daemon_path, Vnstat.client_path):
             if not os.path.exists(path):
-                return f"{path} is missing: unpack the Debian package vnstat with scripts/peers.sh"
+                return f"{path} is missing: run scripts/peers.sh"
 
     def start(self):
         self.process = spawn([self.daemon_path, "-n", "--config", self.configuration],
-                             os.path.join(self.folder, "log"), self.environment)
+                             os.path.join(self.folder, "log"), {**LIBRARIES, **self.environment})
         time.sleep(2)  # it tells nobody when it is ready
 
     def stop(self):
@@ -148,7 +149,7 @@ class Vnstat(System):
 
     def totals(self):
         done = subprocess.run([self.client_path, "--config", self.configuration, "--json"], capture_output=True,
-                              text=True)
+                              text=True, env={**os.environ, **LIBRARIES})
         if not done.stdout.startswith("{"):
             return {}
         return {each["name"]: Counters(each["traffic"]["total"]["rx"], each["traffic"]["total"]["tx"])
@@ -160,7 +161,7 @@ class NodeExporter(System):
 
     interval = 15
     takes_fake_clock = False  # it is linked statically
-    path = peer("usr/bin/prometheus-node-exporter")
+    path = os.path.join(PEERS, "usr/bin/prometheus-node-exporter")
     series = re.compile(r'^node_network_(receive|transmit)_bytes_total\{device="([^"]+)"\} (\S+)$', re.M)
 
     def __init__(self, lab):
@@ -175,11 +176,12 @@ class NodeExporter(System):
     @staticmethod
     def missing():
         if not os.path.exists(NodeExporter.path):
-            return f"{NodeExporter.path} is missing: unpack the Debian package prometheus-node-exporter"
+            return f"{NodeExporter.path} is missing: run scripts/peers.sh"
 
     def start(self):
         self.process = spawn([self.path, "--collector.disable-defaults", "--collector.netdev",
-                              "--web.listen-address=127.0.0.1:9100"], os.path.join(self.lab.folder, "exporter.log"))
+                              "--web.listen-address=127.0.0.1:9100"], os.path.join(self.lab.folder, "exporter.log"),
+                             LIBRARIES)
         end = time.monotonic() + 20
         while not self.scrape():
             if time.monotonic() > end:
