@@ -83,7 +83,6 @@ class Iftally(System):
         self.daemon.kill()
 
     def sampled(self):
-        time.sleep(0.15)  # a question within 100 ms of another may share its sample
         self.daemon.client.interfaces()
 
     def totals(self):

@@ -53,7 +53,7 @@ class LabCase(unittest.TestCase):
 
     def usage_sum(self, daemon, name, resolution="minute"):
         """The sum of the series of one name over all time, checked against its own points."""
-        reply = daemon.client.get("/v1/usage", interface=name, **{"from": "all"}, resolution=resolution)
+        reply = daemon.client.present("/v1/usage", interface=name, **{"from": "all"}, resolution=resolution)
         total = Counters()
         for series in reply["series"]:
             points = Counters()
