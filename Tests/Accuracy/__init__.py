@@ -1,0 +1,1 @@
+"""How far what a traffic counter says is from what the kernel counted, for iftally and its peers."""

@@ -1,0 +1,380 @@
+"""What happens to links while a counter runs; each scenario is a function of one `Run`, named in words."""
+import os
+import time
+
+from Lab import links
+from Lab.traffic import push_over
+
+MB = 1_000_000
+GIB = 1 << 30
+FAKE_CLOCK = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1"
+
+SCENARIOS = {}
+
+
+class Scenario:
+    """`hidden`: some bytes pass where nobody can see them, so fewer than the truth may be counted."""
+
+    def __init__(self, act, hidden, fake_clock):
+        self.act, self.hidden, self.fake_clock = act, hidden, fake_clock
+        self.name, self.title = act.__name__.replace("_", "-"), act.__doc__
+
+
+def scenario(hidden=False, fake_clock=False):
+    def register(act):
+        made = Scenario(act, hidden, fake_clock)
+        SCENARIOS[made.name] = made
+        return act
+    return register
+
+
+class Run:
+    """What a scenario works with. An idle veth stands by, as on any machine."""
+
+    def __init__(self, lab, system, long_stop):
+        self.lab, self.system, self.long_stop = lab, system, long_stop
+        self.interval = max(system.interval, 1)
+        self.start, self.stop = system.start, system.stop
+        self.kill, self.sampled = system.kill, system.sampled
+        self.veth("eth0")
+
+    def veth(self, name):
+        return links.Veth(self.lab, name)
+
+    def tun(self, name):
+        return links.Tun(self.lab, name)
+
+
+@scenario()
+def steady(run):
+    """steady traffic, one more sample, then a stop"""
+    veth = run.veth("veth1")
+    run.start()
+    push_over(veth, 8 * MB, 4 * MB, 1.2 * run.interval)
+    run.sampled()
+
+
+@scenario()
+def stop_between_samples(run):
+    """steady traffic, stopped between two samples"""
+    veth = run.veth("veth1")
+    run.start()
+    run.sampled()
+    push_over(veth, 8 * MB, 4 * MB, 1.5 * run.interval)
+
+
+@scenario()
+def crash(run):
+    """kill -9 between two samples, started again at once, the link lives on"""
+    veth = run.veth("veth1")
+    run.start()
+    veth.push(4 * MB, 1 * MB)
+    run.sampled()
+    push_over(veth, 4 * MB, 1 * MB, 0.4 * run.interval)
+    run.kill()
+    veth.push(2 * MB, 1 * MB)
+    run.start()
+    run.sampled()
+
+
+@scenario(hidden=True)
+def power_loss(run):
+    """kill -9, then a reboot: a new boot id, counters from zero"""
+    veth = run.veth("veth1")
+    run.start()
+    veth.push(4 * MB, 1 * MB)
+    run.sampled()
+    veth.push(4 * MB, 1 * MB)
+    run.sampled()
+    veth.push(2 * MB, 1 * MB)
+    run.kill()
+    veth.delete()
+    run.lab.new_boot()
+    veth = run.veth("veth1")
+    run.start()
+    veth.push(1 * MB, 1 * MB)
+    run.sampled()
+
+
+def delete_after_a_push(run, link):
+    run.start()
+    link.push(3 * MB, 1 * MB)
+    run.sampled()
+    link.push(2 * MB, 1 * MB)
+    link.delete()
+    run.sampled()
+
+
+@scenario(hidden=True)
+def delete_veth(run):
+    """a veth to another namespace deleted right after a push"""
+    delete_after_a_push(run, run.veth("veth1"))
+
+
+@scenario()
+def delete_veth_pair(run):
+    """a veth with both ends here deleted right after a push"""
+    delete_after_a_push(run, links.pair(run.lab, "left", "right")[0])
+
+
+@scenario(hidden=True)
+def delete_container(run):
+    """the namespace at the other end of a veth dies right after a push"""
+    delete_after_a_push(run, links.ContainerVeth(run.lab, "veth1"))
+
+
+@scenario()
+def delete_tun(run):
+    """a tun deleted right after a push"""
+    delete_after_a_push(run, run.tun("tun0"))
+
+
+@scenario()
+def delete_bridge(run):
+    """a bridge deleted right after a push"""
+    delete_after_a_push(run, links.Bridge(run.lab, "br0"))
+
+
+def recreate(run, make, first, second):
+    link = make("link0")
+    run.start()
+    link.push(*first)
+    run.sampled()
+    link.delete()
+    make("link0").push(*second)
+    run.sampled()
+
+
+@scenario()
+def recreate_lower(run):
+    """a tun made anew between two samples, its counters lower than before"""
+    recreate(run, run.tun, (4 * MB, 1 * MB), (1_500_000, 500_000))
+
+
+@scenario()
+def recreate_lower_veth(run):
+    """the same with a veth (10 Gbit/s by name)"""
+    recreate(run, run.veth, (4 * MB, 1 * MB), (1_500_000, 500_000))
+
+
+@scenario()
+def recreate_lower_big(run):
+    """the same, the old counter above 4 GiB"""
+    veth = run.veth("veth1")
+    run.start()
+    for _ in range(5):
+        veth.push(1000 * MB, 0)
+        run.sampled()
+    veth.push(0, 1 * MB)
+    run.sampled()
+    veth.delete()
+    run.veth("veth1").push(1_500_000, 500_000)
+    run.sampled()
+
+
+@scenario()
+def recreate_later(run):
+    """a tun deleted after a push, made anew more than one interval later"""
+    tun = run.tun("tun0")
+    run.start()
+    tun.push(4 * MB, 1 * MB)
+    run.sampled()
+    tun.push(2 * MB, 1 * MB)
+    tun.delete()
+    time.sleep(1.6 * run.interval)
+    run.tun("tun0").push(1_500_000, 500_000)
+    run.sampled()
+
+
+@scenario()
+def recreate_higher(run):
+    """a tun made anew between two samples, its counters higher than before"""
+    recreate(run, run.tun, (1_500_000, 500_000), (4 * MB, 2 * MB))
+
+
+@scenario()
+def reconnects(run):
+    """20 reconnects of a tun between two samples, 1 MB each"""
+    tun = run.tun("tun0")
+    run.start()
+    tun.push(700_000, 300_000)
+    run.sampled()
+    for _ in range(20):
+        tun.delete()
+        tun = run.tun("tun0")
+        tun.push(700_000, 300_000)
+    run.sampled()
+
+
+@scenario()
+def rename(run):
+    """a rename between two samples"""
+    veth = run.veth("wan1")
+    run.start()
+    veth.push(2 * MB, 1 * MB)
+    run.sampled()
+    veth.push(500_000, 500_000)
+    veth.rename("wan2")
+    veth.push(2 * MB, 1 * MB)
+    run.sampled()
+
+
+@scenario()
+def short_life(run):
+    """a new tun lives 300 ms and carries 5 MB"""
+    run.start()
+    run.sampled()
+    tun = run.tun("tun9")
+    tun.push(4 * MB, 1 * MB)
+    time.sleep(0.3)
+    tun.delete()
+    run.sampled()
+
+
+@scenario()
+def new_link(run):
+    """a new tun carries 5 MB before its first sample and 5 MB after it"""
+    run.start()
+    run.sampled()
+    tun = run.tun("tun9")
+    tun.push(4 * MB, 1 * MB)
+    run.sampled()
+    tun.push(4 * MB, 1 * MB)
+    run.sampled()
+
+
+def recreate_while_stopped(run, first, second):
+    tun = run.tun("tun0")
+    run.start()
+    tun.push(*first)
+    run.sampled()
+    run.stop()
+    tun.delete()
+    run.tun("tun0").push(*second)
+    run.start()
+    run.sampled()
+
+
+@scenario()
+def recreate_while_stopped_lower(run):
+    """stopped, a tun made anew meanwhile with lower counters, started"""
+    recreate_while_stopped(run, (4 * MB, 1 * MB), (1_500_000, 500_000))
+
+
+@scenario()
+def recreate_while_stopped_higher(run):
+    """stopped, a tun made anew meanwhile with higher counters, started"""
+    recreate_while_stopped(run, (1_500_000, 500_000), (4 * MB, 2 * MB))
+
+
+def move(run, away):
+    veth = run.veth("veth1")
+    run.start()
+    veth.push(3 * MB, 1 * MB)
+    run.sampled()
+    veth.push(1 * MB, 500_000)
+    veth.leave(run.lab.away)
+    veth.push(away, 0)
+    time.sleep(1.6 * run.interval)
+    veth.come_back(run.lab.away)
+    veth.push(1 * MB, 500_000)
+    run.sampled()
+
+
+@scenario()
+def move_and_return(run):
+    """a veth moved to another namespace and back, no traffic there"""
+    move(run, 0)
+
+
+@scenario()
+def move_and_return_busy(run):
+    """the same with 4 MB there, which are not this namespace's"""
+    move(run, 4 * MB)
+
+
+def burst(run, link):
+    run.start()
+    run.sampled()
+    link.push(5 * GIB, 0)
+    run.sampled()
+
+
+@scenario()
+def burst_veth(run):
+    """5 GiB between two samples on a veth"""
+    burst(run, run.veth("veth1"))
+
+
+@scenario()
+def burst_tun(run):
+    """5 GiB between two samples on a tun"""
+    burst(run, run.tun("tun0"))
+
+
+def clock_steps(run, *offsets):
+    """The daemon's wall clock is turned under it; the boot clock goes on."""
+    path = os.path.join(run.lab.folder, "clock")
+
+    def turn(offset):
+        with open(path + ".new", "w") as handle:
+            handle.write(offset + "\n")
+        os.replace(path + ".new", path)
+
+    turn("+0")
+    run.system.environment.update(LD_PRELOAD=FAKE_CLOCK, FAKETIME_TIMESTAMP_FILE=path, FAKETIME_NO_CACHE="1",
+                                  FAKETIME_DONT_FAKE_MONOTONIC="1")
+    veth = run.veth("veth1")
+    run.start()
+    veth.push(2 * MB, 1 * MB)
+    for offset in offsets:
+        run.sampled()
+        push_over(veth, 2 * MB, 1 * MB, 0.3 * run.interval)
+        turn(offset)
+    run.sampled()
+    veth.push(2 * MB, 1 * MB)
+    run.sampled()
+
+
+@scenario(fake_clock=True)
+def clock_a_day_forward(run):
+    """the wall clock jumps a day forward"""
+    clock_steps(run, "+1d")
+
+
+@scenario(fake_clock=True)
+def clock_an_hour_back(run):
+    """the wall clock jumps an hour back"""
+    clock_steps(run, "-1h")
+
+
+@scenario(fake_clock=True)
+def clock_there_and_back(run):
+    """the wall clock jumps two days forward and is put right"""
+    clock_steps(run, "+2d", "+0")
+
+
+@scenario()
+def tunnel_over_a_carrier(run):
+    """what a tun carries is carried by a veth: each counts its own"""
+    veth, tun = run.veth("veth1"), run.tun("tun0")
+    run.start()
+    for _ in range(600):
+        tun.push(0, 10_000)
+        veth.push(0, 10_000 + 60)
+    run.sampled()
+
+
+@scenario()
+def long_stop(run):
+    """stopped for a long while (7 minutes unless told), the link lives on and carries 5 MB"""
+    veth = run.veth("veth1")
+    run.start()
+    veth.push(2 * MB, 1 * MB)
+    run.sampled()
+    run.stop()
+    veth.push(4 * MB, 1 * MB)
+    time.sleep(run.long_stop)
+    run.start()
+    veth.push(1 * MB, 1 * MB)
+    run.sampled()

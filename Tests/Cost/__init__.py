@@ -1,0 +1,1 @@
+"""What the daemon costs: wake-ups, memory, bytes written and processor time."""

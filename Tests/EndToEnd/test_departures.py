@@ -1,0 +1,308 @@
+"""Links that go, come back, change their name or their place: no byte is lost, none is counted twice."""
+import time
+
+from Lab import links
+from Lab.daemon import wait_for
+from Lab.space import ip
+
+from .case import LabCase
+
+
+class Deletion(LabCase):
+    """A link deleted right after a push, before anybody asked: its last bytes are counted."""
+
+    def check(self, make, rx=3_000_000, tx=1_000_000):
+        daemon = self.daemon()
+        link = make()
+        link.push(rx, tx)
+        link.settled()
+        last = link.since_base()
+        link.delete()
+        self.assert_total(daemon, link.name, last)
+        interface = daemon.client.interface(link.name)
+        self.assertFalse(interface["present"])
+        self.assertEqual(interface["total"]["quality"]["completeness"], "complete")
+        self.assertEqual(self.usage_sum(daemon, link.name), last)
+        return daemon
+
+    def test_tun(self):
+        self.check(lambda: links.Tun(self.lab, "tun0"))
+
+    def test_tap(self):
+        self.check(lambda: links.Tap(self.lab, "tap0"))
+
+    def test_bridge(self):
+        self.check(lambda: links.Bridge(self.lab, "br0"))
+
+    def test_macvlan(self):
+        self.check(lambda: links.Macvlan(self.lab, "mv0"))
+
+    def test_ifb(self):
+        self.check(lambda: links.Ifb(self.lab, "ifb0"), tx=0)
+
+    def test_vxlan(self):
+        self.check(lambda: links.Vxlan(self.lab, "vx0"))
+
+    def test_both_ends_of_a_veth_that_stand_here(self):
+        daemon = self.check(lambda: links.pair(self.lab, "left", "right")[0])
+        self.assert_truth(daemon)
+
+    def test_the_other_end_of_a_veth_pair_deleted(self):
+        daemon = self.check(lambda: links.pair(self.lab, "left", "right")[1])
+        self.assert_truth(daemon)
+
+    def test_a_veth_to_another_namespace_keeps_all_it_sent_and_what_was_seen_of_the_rest(self):
+        daemon = self.daemon()
+        veth = links.Veth(self.lab, "veth1")
+        veth.push(3_000_000, 1_000_000)
+        self.assert_link(daemon, veth)
+        veth.push(500_000, 400_000)
+        truth = veth.since_base()
+        veth.delete()
+        counted = daemon.client.total("veth1")
+        self.assertEqual(counted.tx_bytes, truth.tx_bytes)
+        self.assertGreaterEqual(counted.rx_bytes, 3_000_000)
+        self.assertLessEqual(counted.rx_bytes, truth.rx_bytes)
+        if counted != truth:
+            quality = daemon.client.interface("veth1")["total"]["quality"]
+            self.assertEqual(quality["completeness"], "at_least")
+
+    def test_a_container_that_dies_is_never_counted_above_the_truth(self):
+        daemon = self.daemon()
+        veth = links.ContainerVeth(self.lab, "veth1")
+        veth.push(3_000_000, 1_000_000)
+        self.assert_link(daemon, veth)
+        veth.push(500_000, 400_000)
+        truth = veth.since_base()
+        veth.delete()
+        counted = daemon.client.total("veth1")
+        self.assertEqual(counted.tx_bytes, truth.tx_bytes)
+        self.assertLessEqual(counted.rx_bytes, truth.rx_bytes)
+        if counted != truth:
+            quality = daemon.client.interface("veth1")["total"]["quality"]
+            self.assertEqual(quality["completeness"], "at_least")
+
+
+class Return(LabCase):
+    """Links made anew under an old name."""
+
+    def check_again(self, first, second):
+        daemon = self.daemon()
+        tun = links.Tun(self.lab, "tun0")
+        tun.push(*first)
+        self.assert_link(daemon, tun)
+        tun.push(64, 64)
+        tun.delete()
+        links.Tun(self.lab, "tun0").push(*second)
+        self.assert_truth(daemon, "complete")
+        self.assertEqual(daemon.client.interface("tun0")["incarnations"], 2)
+
+    def test_made_anew_with_lower_counters(self):
+        self.check_again((4_000_000, 1_000_000), (1_500_000, 500_000))
+
+    def test_made_anew_with_higher_counters(self):
+        self.check_again((1_500_000, 500_000), (4_000_000, 2_000_000))
+
+    def test_made_anew_one_direction_lower_and_one_higher(self):
+        self.check_again((4_000_000, 500_000), (1_500_000, 2_000_000))
+
+    def test_the_same_name_address_and_index_again_are_another_life(self):
+        daemon = self.daemon()
+        address = "02:00:00:00:aa:01"
+        first = links.Veth(self.lab, "veth1", index=400, address=address)
+        first.push(4_000_000, 1_000_000)
+        self.assert_link(daemon, first)
+        first.delete()
+        second = links.Veth(self.lab, "veth1", index=400, address=address)
+        self.assertEqual((second.index, second.address), (400, address))
+        second.push(1_500_000, 500_000)
+        self.assert_truth(daemon)
+
+    def test_twenty_reconnects_within_a_second(self):
+        daemon = self.daemon()
+        tun = links.Tun(self.lab, "tun0")
+        tun.push(700_000, 300_000)
+        self.assert_link(daemon, tun)
+        begun = time.monotonic()
+        for _ in range(20):
+            tun.delete()
+            tun = links.Tun(self.lab, "tun0")
+            tun.push(700_000, 300_000)
+        took = time.monotonic() - begun
+        self.assert_truth(daemon, "complete")
+        self.assertEqual(daemon.client.interface("tun0")["incarnations"], 21)
+        self.assertLess(took, 5, "the reconnects themselves took too long to mean anything")
+
+    def test_a_link_that_lives_300_milliseconds(self):
+        daemon = self.daemon()
+        tun = links.Tun(self.lab, "tun9")
+        tun.push(4_000_000, 1_000_000)
+        time.sleep(0.3)
+        tun.delete()
+        self.assert_truth(daemon, "complete")
+
+    def test_a_link_that_is_gone_before_anybody_looks(self):
+        daemon = self.daemon()
+        for number in range(5):
+            tun = links.Tun(self.lab, f"tun{number}")
+            tun.push(10_000 * (number + 1), 64)
+            tun.delete()
+        self.assert_truth(daemon, "complete")
+
+    def test_down_and_up_again_keeps_the_count(self):
+        daemon = self.daemon()
+        for link in (links.Tun(self.lab, "tun0"), links.Veth(self.lab, "veth1"), links.Bridge(self.lab, "br0")):
+            link.push(1_000_000, 500_000)
+            link.settled()
+            link.set("down")
+            self.assertFalse(daemon.client.interface(link.name)["up"])
+            link.set("up")
+            link.push(100_000, 50_000)
+            link.settled()
+            self.assertEqual(daemon.client.interface(link.name)["incarnations"], 1)
+        self.assert_truth(daemon, "complete")
+
+    def test_a_veth_whose_two_ends_went_down_and_up_is_counted_to_the_last_byte(self):
+        daemon = self.daemon()
+        left, right = links.pair(self.lab, "left", "right")
+        left.push(1_000_000, 500_000)
+        left.set("down")
+        left.set("up")
+        wait_for(lambda: daemon.client.interface("right")["up"], "right is up")
+        left.push(1_000_000, 500_000)
+        left.delete()
+        self.assert_truth(daemon)
+
+    def test_a_persistent_tun_detached_and_attached_again_is_one_life(self):
+        daemon = self.daemon()
+        tun = links.Tun(self.lab, "tun0", persistent=True)
+        tun.push(1_000_000, 500_000)
+        self.assert_link(daemon, tun)
+        tun.detach()
+        self.assertTrue(daemon.client.interface("tun0")["present"])
+        tun.attach()
+        tun.push(2_000_000, 500_000)
+        self.assert_link(daemon, tun)
+        self.assertEqual(daemon.client.interface("tun0")["incarnations"], 1)
+
+    def test_a_port_that_leaves_its_bridge_is_no_departure(self):
+        daemon = self.daemon()
+        bridge = links.Bridge(self.lab, "br0")
+        bridge.push(1_000_000, 500_000)
+        self.assert_link(daemon, bridge)
+        bridge.beneath.set("nomaster")
+        interface = daemon.client.interface(bridge.beneath.name)
+        self.assertTrue(interface["present"])
+        self.assertIsNone(interface.get("master"))
+        bridge.beneath.push(300_000, 200_000)
+        self.assert_truth(daemon, "complete")
+
+
+class Names(LabCase):
+    """Names that change: the history follows the device."""
+
+    def test_a_rename_is_followed(self):
+        daemon = self.daemon()
+        veth = links.Veth(self.lab, "wan1")
+        veth.push(2_500_000, 1_500_000)
+        before = daemon.client.interface("wan1")["id"]
+        whole = veth.since_base()
+        veth.rename("wan2")
+        veth.push(2_000_000, 1_000_000)
+        whole = whole.plus(veth.since_base())
+        self.assert_total(daemon, "wan2", whole)
+        self.assertEqual(daemon.client.interface("wan2")["id"], before)
+        self.assert_truth(daemon, "complete")
+
+    def test_two_links_that_swap_their_names_keep_their_histories(self):
+        daemon = self.daemon()
+        first, second = links.Veth(self.lab, "one"), links.Veth(self.lab, "two")
+        first.push(2_000_000, 1_000_000)
+        second.push(300_000, 200_000)
+        ids = {name: daemon.client.interface(name)["id"] for name in ("one", "two")}
+        totals = first.since_base(), second.since_base()
+        first.rename("aside")
+        second.rename("one")
+        first.rename("two")
+        first.push(50_000, 40_000)
+        second.push(7_000, 6_000)
+        self.assertEqual(daemon.client.interface("two")["id"], ids["one"])
+        self.assertEqual(daemon.client.interface("one")["id"], ids["two"])
+        self.assert_total(daemon, "two", totals[0].plus(first.since_base()))
+        self.assert_total(daemon, "one", totals[1].plus(second.since_base()))
+
+    def test_a_rename_onto_a_name_with_a_history_adds_to_neither(self):
+        daemon = self.daemon()
+        old = links.Tun(self.lab, "wan0")
+        old.push(4_000_000, 1_000_000)
+        self.assert_link(daemon, old)
+        old.delete()
+        new = links.Tun(self.lab, "tmp0")
+        new.push(600_000, 500_000)
+        self.assert_link(daemon, new)
+        new.rename("wan0")
+        new.push(70_000, 60_000)
+        self.assert_truth(daemon, "complete")
+        present = [each for each in daemon.client.interfaces() if each["present"] and each["name"] == "wan0"]
+        self.assertEqual(len(present), 1)
+        daemon.restart()
+        self.assert_truth(daemon, "complete")
+
+    def test_altnames_and_aliases_change_nothing(self):
+        daemon = self.daemon()
+        veth = links.Veth(self.lab, "veth1")
+        veth.push(1_000_000, 500_000)
+        ip("link", "property", "add", "dev", "veth1", "altname", "another-rather-long-name")
+        ip("link", "set", "dev", "veth1", "alias", "the line to the neighbour")
+        veth.push(100_000, 50_000)
+        ip("link", "property", "del", "dev", "veth1", "altname", "another-rather-long-name")
+        ip("link", "set", "dev", "veth1", "alias", "")
+        self.assert_link(daemon, veth)
+        self.assertEqual(daemon.client.interface("veth1")["incarnations"], 1)
+
+    def test_odd_names_are_answered(self):
+        daemon = self.daemon()
+        for name in ('a"b\\c', "-rf", "{x=y}", "id;12"):
+            tun = links.Tun(self.lab, name)
+            tun.push(100_000, 50_000)
+            self.assert_link(daemon, tun)
+        self.assertEqual(daemon.client.ask("/metrics").status, 200)
+
+
+class Places(LabCase):
+    """Links that leave for another namespace and come back."""
+
+    def check(self, away):
+        daemon = self.daemon()
+        veth = links.Veth(self.lab, "veth1")
+        veth.push(3_000_000, 1_000_000)
+        self.assert_link(daemon, veth)
+        veth.push(1_000_000, 500_000)
+        before = veth.since_base()
+        veth.leave(self.lab.away)
+        self.assertFalse(daemon.client.interface("veth1")["present"])
+        self.assert_total(daemon, "veth1", before)
+        veth.push(away, away)
+        veth.come_back(self.lab.away)
+        veth.push(1_000_000, 500_000)
+        self.assert_total(daemon, "veth1", before.plus(veth.since_base()))
+
+    def test_away_and_back_without_traffic_there(self):
+        self.check(0)
+
+    def test_bytes_that_pass_elsewhere_are_not_counted(self):
+        self.check(4_000_000)
+
+    def test_the_end_of_a_pair_that_left_no_longer_tells_the_last_bytes_of_the_other(self):
+        daemon = self.daemon()
+        left, right = links.pair(self.lab, "left", "right")
+        left.push(1_000_000, 500_000)
+        self.assert_link(daemon, left)
+        right.leave(self.lab.away)
+        left.push(0, 200_000)
+        truth = left.since_base()
+        left.delete()
+        counted = daemon.client.total("left")
+        self.assertEqual(counted.tx_bytes, truth.tx_bytes)
+        self.assertLessEqual(counted.rx_bytes, truth.rx_bytes)
+        self.assertLessEqual(daemon.client.total("right").bytes, self.lab.truth.of("right").bytes)
