@@ -43,6 +43,11 @@ let package = Package(
       dependencies: ["TallyRender", "TallyWire", "TallyConfig", "LocalHTTP"],
       swiftSettings: strict),
 
+    // What `make bench` runs.
+    .executableTarget(
+      name: "iftally-sample-bench", dependencies: ["TallyCore", "LinkSource", "CLinkStats"],
+      path: "Tests/SampleBench", swiftSettings: strict),
+
     .testTarget(name: "TallyCoreTests", dependencies: ["TallyCore"], swiftSettings: strict),
     .testTarget(
       name: "LinkSourceTests", dependencies: ["LinkSource", "CLinkStats", "TallyCore", "CNetlink"],
