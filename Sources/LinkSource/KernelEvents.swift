@@ -27,11 +27,10 @@ final class KernelEvents {
   private(set) var foreign: UInt64 = 0
   private(set) var malformed: UInt64 = 0
   private let socket: OpaquePointer
-  private let width: CounterWidth
   private let complete: (inout LinkFacts) -> Void
   private var waiting = DrainedEvents(events: [], overrun: false)
 
-  init(_ origin: EventSocket, width: CounterWidth, complete: @escaping (inout LinkFacts) -> Void)
+  init(_ origin: EventSocket, complete: @escaping (inout LinkFacts) -> Void)
     throws(LinkSourceError)
   {
     var socket: OpaquePointer?
@@ -45,7 +44,6 @@ final class KernelEvents {
       guard code >= 0, let socket else { throw .adoptEvents(descriptor: descriptor, code: -code) }
       self.socket = socket
     }
-    self.width = width
     self.complete = complete
   }
 
@@ -63,7 +61,7 @@ final class KernelEvents {
       { context, what, link in
         guard let context, let link else { return }
         let owner = Unmanaged<KernelEvents>.fromOpaque(context).takeUnretainedValue()
-        owner.waiting.events.append(event(what, link.pointee, width: owner.width))
+        owner.waiting.events.append(event(what, link.pointee))
       }, Unmanaged.passUnretained(self).toOpaque(), &report)
     completeFacts(from: first)
     guard code >= 0 else {

@@ -32,7 +32,7 @@ package struct KernelHealth: Hashable, Sendable {
 
 /// The links of one network namespace, that of the thread which made this. For one thread.
 package final class KernelLinks {
-  /// Where counters are read. Link events come from netlink with both, their counters cut to the source's width.
+  /// Where counters are read. Lists and link events come from netlink with both, all 64 bits.
   package enum Source: String, Sendable {
     /// 64-bit counters.
     case netlink
@@ -58,7 +58,7 @@ package final class KernelLinks {
     source: Source = .netlink, events: EventSocket = .usual, now: @escaping () -> Moment,
     complete: @escaping (inout LinkFacts) -> Void
   ) throws(LinkSourceError) {
-    self.events = try KernelEvents(events, width: source.width, complete: complete)
+    self.events = try KernelEvents(events, complete: complete)
     var requests: OpaquePointer?
     let code = ls_requests_open(&requests)
     guard code >= 0, let requests else { throw .openRequests(code: -code) }
@@ -100,7 +100,7 @@ package final class KernelLinks {
     guard code >= 0 else { throw .listLinks(code: -code) }
     account(report)
     return UnsafeBufferPointer(start: links.items, count: links.count).map { link in
-      var listed = ListedLink(facts: facts(of: link), counters: counters(of: link, width: source.width))
+      var listed = ListedLink(facts: facts(of: link), counters: counters(of: link))
       complete(&listed.facts)
       return listed
     }

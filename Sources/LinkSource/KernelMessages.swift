@@ -24,21 +24,20 @@ func facts(of link: ls_link) -> LinkFacts {
   return facts
 }
 
-/// nil when the message had none. Of width 32: their low halves, so that they can be told against narrow readings.
-func counters(of link: ls_link, width: CounterWidth) -> LinkCounters? {
-  guard link.counter_width != 0 else { return nil }
-  let counters = LinkCounters(link.counters)
-  return width == .bits32 ? counters.narrowed : counters
+/// nil when the message had none. All the bits there are, also beside a narrow source: the ledger extends that one's
+/// readings, and what a link event tells mends what a wrap hid.
+func counters(of link: ls_link) -> LinkCounters? {
+  link.counter_width == 0 ? nil : LinkCounters(link.counters)
 }
 
 /// The event that a link message of sort `what` (LS_LINK, LS_LINK_GONE) tells.
-func event(_ what: Int32, _ link: ls_link, width: CounterWidth) -> LinkEvent {
+func event(_ what: Int32, _ link: ls_link) -> LinkEvent {
   if what == LS_LINK_GONE {
     return .departed(
       ifindex: link.ifindex, name: LinkName(bytes: prefix(of: link.name, link.name_length)),
-      final: counters(of: link, width: width), movedOut: link.moved_out != 0)
+      final: counters(of: link), movedOut: link.moved_out != 0)
   }
-  let listed = ListedLink(facts: facts(of: link), counters: counters(of: link, width: width))
+  let listed = ListedLink(facts: facts(of: link), counters: counters(of: link))
   return link.change == .max ? .appeared(listed) : .changed(listed)
 }
 
@@ -47,13 +46,6 @@ extension LinkCounters {
     self.init(
       rxBytes: counters.rx_bytes, txBytes: counters.tx_bytes, rxPackets: counters.rx_packets,
       txPackets: counters.tx_packets)
-  }
-
-  /// As a 32-bit source would show them.
-  var narrowed: LinkCounters {
-    let mask = UInt64(UInt32.max)
-    return LinkCounters(
-      rxBytes: rxBytes & mask, txBytes: txBytes & mask, rxPackets: rxPackets & mask, txPackets: txPackets & mask)
   }
 }
 

@@ -173,7 +173,7 @@ struct KernelLinksTests {
     #expect(before.0 == before.1)
   }
 
-  @Test("getifaddrs as the source gives 32-bit readings of every link, and cuts lists and events to 32 bits")
+  @Test("getifaddrs as the source gives 32-bit readings of every link, which agree with its list")
   func getifaddrsSource() throws {
     let (width, readings, listed) = try NetworkNamespace.withOne { _ in
       try makeBusyLinks()
@@ -186,7 +186,6 @@ struct KernelLinksTests {
     #expect(width == .bits32)
     #expect(readings.count == 4)
     for (ifindex, counters) in listed { #expect(readings.first { $0.0 == ifindex }?.1 == counters) }
-    #expect(LinkCounters(rxBytes: 5 << 32 | 7).narrowed.rxBytes == 7)
   }
 
   @Test("getifaddrs agrees with the low 32 bits of netlink's counters")
