@@ -64,6 +64,12 @@ extension Page {
     const markWords = (completeness) =>
       own(MARK_WORDS, completeness, `quality “${completeness}”, unknown to this page`);
 
+    /** The daemon's words as sentences: they come with and without a capital and a full stop. */
+    function sentences(...words) {
+      const said = words.filter((word) => typeof word === "string" && word !== "");
+      return said.map((word) => word[0].toUpperCase() + word.slice(1).replace(/[.:]?$/, ".")).join(" ");
+    }
+
     function plural(count, one, many = one + "s") {
       return `${count} ${count === 1 ? one : many}`;
     }

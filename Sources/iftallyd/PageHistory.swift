@@ -241,7 +241,7 @@ extension Page {
       const written = JSON.stringify([link.counts, added, facts, surety]);
       if (row.detail.written === written) return;
       row.detail.written = written;
-      const counts = el("p", {}, `What this counter counts: ${link.counts.replace(/\.$/, "")}.${added}`);
+      const counts = el("p", {}, `What this counter counts: ${sentences(link.counts)}${added}`);
       const why = el("div", { class: "why" }, el("h3", {}, "Why an estimate"), counts);
       row.detail.facts.replaceChildren(why, listOf(facts));
       row.detail.surety.replaceChildren(el("h3", {}, "How sure the figures are"), listOf(surety));

@@ -73,9 +73,7 @@ extension Page {
     }
 
     function problemText(problem) {
-      const words = [problem.title, problem.detail, problem.remedy];
-      const said = words.filter((word) => typeof word === "string" && word !== "");
-      return said.map((word) => word.replace(/[.:]?$/, "")).join(". ") || "The daemon refused without a reason";
+      return sentences(problem.title, problem.detail, problem.remedy) || "The daemon refused without a reason";
     }
 
     /** Words for the state; figures from before stay on the page and are called so. */
@@ -99,7 +97,7 @@ extension Page {
       if (!daemon) return;
       const warnings = daemon.warnings ?? [];
       at("warnings").replaceChildren(...warnings.map((warning) =>
-        el("p", { class: "warning" }, el("strong", {}, warning.message), ` ${warning.remedy ?? ""}`)));
+        el("p", { class: "warning" }, el("strong", {}, sentences(warning.message)), " ", sentences(warning.remedy))));
       const source = `counters from ${daemon.source.name}, ${daemon.source.counter_bits} bits`;
       say(at("about"), `iftally ${daemon.version}, counting since ${momentText(daemon.since)}; ${source}; `
         + `${daemon.namespace.note}; times are of ${daemon.clock.timezone}.`);

@@ -96,7 +96,7 @@ class Figures(PageCase):
         self.assertIn("Estimates, not a bill.", self.tab.evaluate("document.body.innerText"))
         self.assertEqual(self.tab.evaluate("document.querySelectorAll('.list > thead th small').length"), 2)
         why = self.tab.evaluate(text_of(".why"))
-        self.assertIn("inner packets before encryption", why)
+        self.assertIn("What this counter counts: Inner packets before encryption", why)
         self.assertIn("pass wlp4s0 too", why)
 
     def test_units_can_be_chosen_and_are_remembered(self):

@@ -89,7 +89,7 @@ class States(PageCase):
         daemon = self.serve()
         warning = {
             "code": "store_memory_only",
-            "message": "The store is not written.",
+            "message": "the store is not written",
             "remedy": "Free space on <b>/var</b>.",
         }
         daemon.status = samples.status(warnings=[warning])

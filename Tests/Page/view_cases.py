@@ -158,7 +158,7 @@ class History(PageCase):
 
         daemon._api = without_history
         self.tab.evaluate("document.querySelector('[data-span=days]').click()")
-        self.tab.wait(text_of(".chart") + " === 'The store cannot be read. disk I/O error. See iftally status'")
+        self.tab.wait(text_of(".chart") + " === 'The store cannot be read. Disk I/O error. See iftally status.'")
         daemon._api = answer
         self.tab.evaluate(f"{self.row('wlp4s0')}.querySelector('button').click(); {FAST}")
         self.tab.wait("document.querySelector('.chart rect.rx')")
