@@ -45,10 +45,18 @@ struct LinkTable {
     let counters = base?.counters
     try database.statement(
       """
-      INSERT OR REPLACE INTO link_total (link, last_seen, rx_bytes, tx_bytes, rx_packets, tx_packets, at_least, resets,
+      INSERT INTO link_total (link, last_seen, rx_bytes, tx_bytes, rx_packets, tx_packets, at_least, resets,
         base_utc, base_boot, base_boot_id_high, base_boot_id_low, base_ifindex, base_inode, base_rx_bytes,
         base_tx_bytes, base_rx_packets, base_tx_packets)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT (link) DO UPDATE SET last_seen = excluded.last_seen, rx_bytes = excluded.rx_bytes,
+        tx_bytes = excluded.tx_bytes, rx_packets = excluded.rx_packets, tx_packets = excluded.tx_packets,
+        at_least = excluded.at_least, resets = excluded.resets, base_utc = excluded.base_utc,
+        base_boot = excluded.base_boot, base_boot_id_high = excluded.base_boot_id_high,
+        base_boot_id_low = excluded.base_boot_id_low, base_ifindex = excluded.base_ifindex,
+        base_inode = excluded.base_inode, base_rx_bytes = excluded.base_rx_bytes,
+        base_tx_bytes = excluded.base_tx_bytes, base_rx_packets = excluded.base_rx_packets,
+        base_tx_packets = excluded.base_tx_packets
       """
     ).run(
       .integer(Int64(link.id)), .integer(link.lastSeen), .counter(link.total.rxBytes), .counter(link.total.txBytes),

@@ -21,9 +21,9 @@ enum Schema {
   /// Counters are 64 bits unsigned stored as the signed integer of the same bits. Times are UTC seconds, except those
   /// of moments (`utc`, `boot`: nanoseconds).
   ///
-  /// What every commit changes lies together in few pages: a commit of ten links rewrites one page of `meta`, one of
-  /// `link_total` and one of `bucket`. The key of `bucket` begins with tier and time, so that a commit's rows are
-  /// neighbours; by link they would lie on a page each, which was measured to write four times as much.
+  /// What every commit changes lies together in few pages. The key of `bucket` begins with tier and time, so that a
+  /// commit's rows are neighbours (by link they would lie on a page each, which writes four times as much), and
+  /// minutes come last, so that they are appended at the end of the tree and leave full pages behind.
   private static let bucketsLinksIncarnationsGaps = """
     CREATE TABLE meta (
       id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -92,7 +92,7 @@ enum Schema {
       placed_rx INTEGER NOT NULL,
       placed_tx INTEGER NOT NULL,
       flags INTEGER NOT NULL,
-      PRIMARY KEY (tier, start, link)
+      PRIMARY KEY (tier DESC, start, link)
     ) STRICT, WITHOUT ROWID;
 
     CREATE TABLE gap (
@@ -135,6 +135,6 @@ enum Schema {
       .run(.integer(watermarks.fiveMinutes), .integer(watermarks.hour), .integer(watermarks.day))
   }
 
-  /// A commit rewrites whole pages.
+  /// A commit rewrites whole pages, so they are small: with 4096 bytes it was measured to write twice as much.
   static let pageSize = 1024
 }

@@ -88,12 +88,14 @@ import Testing
     let first = commit(1, rows: [row(noon, rx: 10)])
     try store.commit(first)
     try store.commit(first)
-    let later = try #require(failure { () throws(StoreError) in try store.commit(commit(3, rows: [row(noon, rx: 10)])) })
+    let later = try #require(
+      failure { () throws(StoreError) in try store.commit(commit(3, rows: [row(noon, rx: 10)])) })
     #expect(later.kind == .refused)
     #expect(
       later.message == "commit 3 does not follow on 1, the last one in the store \(store.path): give what it holds to "
         + "commit 2")
-    let other = failure { () throws(StoreError) in try store.commit(commit(1, at: noon + 1, rows: [row(noon, rx: 10)])) }
+    let other = failure { () throws(StoreError) in try store.commit(commit(1, at: noon + 1, rows: [row(noon, rx: 10)]))
+    }
     #expect(other?.kind == .refused)
     #expect(try store.usage(.minute).rows == [row(noon, rx: 10)])
     #expect(try store.usage(.minute).sequence == 1)
@@ -151,7 +153,8 @@ import Testing
       #expect(
         error.message.hasPrefix("no space left to write the store \(store.path) (")
           && error.message.hasSuffix(
-            "): free space on its file system; counting goes on in memory and is written with a later commit"))
+            "): free space on its file system; counting goes on in memory and is written with a later commit")
+      )
       #expect(try store.usage(.minute).rows == [row(noon, rx: 1)])
     }
     disk.free()

@@ -55,6 +55,7 @@ import Testing
     var random = SeededGenerator(state: UInt64(seed))
     let folder = try Folder()
     let store = try Store.open(folder)
+    try store.database.execute("PRAGMA wal_autocheckpoint = 150")
     var watermarks = store.opening.state.watermarks
     var links: [LinkID: LinkRecord] = [:]
     // Index is the sequence. Of each commit the reference is what a reader saw, with the links as committed.

@@ -34,7 +34,8 @@ import Testing
     first.rows = [
       row(noon, rx: 100, placed: 40, flags: .acrossMinute),
       row(noon + 60, rx: 100, placed: 30, flags: [.acrossMinute, .acrossFiveMinutes, .atLeast]),
-      row(noon + 120, link: 2, rx: 100, placed: 20, flags: [.acrossMinute, .acrossFiveMinutes, .acrossHour, .acrossMonth]),
+      row(
+        noon + 120, link: 2, rx: 100, placed: 20, flags: [.acrossMinute, .acrossFiveMinutes, .acrossHour, .acrossMonth]),
     ]
     first.folds = [
       Fold(tier: .fiveMinutes, start: noon, end: noon + 3600), Fold(tier: .hour, start: noon, end: noon + 3600),
@@ -138,9 +139,9 @@ import Testing
   func retention() throws {
     let store = try Store.open(folder, now: noon - 86_400)
     var first = commit(1)
-    first.rows = [row(noon - 80_000, rx: 1), row(noon - 600, rx: 2), row(noon, rx: 4)]
-    first.folds = [Fold(tier: .fiveMinutes, start: noon - 86_400, end: noon - 300)]
-    first.retention = [.minute: noon + 60, .fiveMinutes: noon, .hour: noon, .day: noon]
+    first.rows = [row(noon - 80_000, rx: 1), row(noon - 3600, rx: 2), row(noon, rx: 4)]
+    first.folds = [Fold(tier: .fiveMinutes, start: noon - 86_400, end: noon)]
+    first.retention = [.minute: noon + 7200, .fiveMinutes: noon, .hour: noon, .day: noon]
     try store.commit(first)
     #expect(try store.stored(.minute) == [row(noon, rx: 4)])
     #expect(try received(store.stored(.fiveMinutes)) == [1, 2])

@@ -44,8 +44,11 @@ import Testing
     // The kernel writes back what is dirty every 30 s: without that, rewritten pages would count once for all commits.
     try run(until: noon + hours * 3600, from: noon) { fsync(wal) }
     let after = try written()
-    let perHour = (passed: (after.passed - before.passed) / Int(hours), toDisk: (after.toDisk - before.toDisk) / Int(hours))
-    print("ten busy links: \(perHour.passed) bytes an hour written, \(perHour.toDisk) to the disk; \(store.sizeBytes) kept")
+    let perHour = (
+      passed: (after.passed - before.passed) / Int(hours), toDisk: (after.toDisk - before.toDisk) / Int(hours)
+    )
+    print(
+      "ten busy links: \(perHour.passed) bytes an hour written, \(perHour.toDisk) to the disk; \(store.sizeBytes) kept")
     #expect(perHour.passed < 1_000_000)
     #expect(perHour.toDisk < 1_000_000)
   }

@@ -1,0 +1,66 @@
+// Migrations: a file of every released schema opens, and holds what it held.
+import TallyCore
+import Testing
+
+@testable import TallyStore
+
+@Suite struct SchemaTests {
+  @Test("a store of schema 1 opens with all that it holds")
+  func schemaOne() throws {
+    let folder = try Folder()
+    try folder.write("iftally.db", [])
+    try Database(path: folder.file("iftally.db"), mode: .readWrite).execute(schemaOneDump)
+    let store = try Store.open(folder)
+    #expect(store.opening.notice == nil)
+    let state = store.opening.state
+    #expect(state.sequence == 77)
+    #expect(state.lastMoment == moment(noon))
+    #expect(state.watermarks == Watermarks(fiveMinutes: noon, hour: noon, day: noon - 43_200))
+    #expect(state.links == [link(1, total: .max - 9), link(3, total: 3000, present: false)])
+    let usage = try store.usage(.day)
+    #expect(
+      usage.rows == [
+        row(noon - 129_600, rx: 5000, tier: .day, flags: .atLeast),
+        row(noon - 300, link: 3, tx: 700, tier: .fiveMinutes, placed: 9, flags: [.acrossFiveMinutes]),
+        row(noon, rx: .max),
+      ])
+    #expect(
+      usage.gaps == [
+        Gap(link: nil, from: noon - 600, to: noon - 300, reason: .reboot, lossy: true),
+        Gap(link: 3, from: noon, to: noon, reason: .counterReset, lossy: false),
+      ])
+    #expect(
+      usage.incarnations == [
+        Incarnation(
+          link: 3, bootID: firstBoot, ifindex: 9, inode: .max, opened: noon - 900, birth: .bornUnseen, closed: noon,
+          death: .vanished)
+      ])
+    #expect(try store.database.integer("PRAGMA user_version") == Schema.version)
+    try store.quickCheck()
+  }
+
+  @Test("the first schema is what it was when it was released")
+  func unchanged() throws {
+    let folder = try Folder()
+    for name in ["old.db", "new.db"] { try folder.write(name, []) }
+    let old = try Database(path: folder.file("old.db"), mode: .readWrite)
+    try old.execute(schemaOneDump)
+    let new = try Database(path: folder.file("new.db"), mode: .readWrite)
+    try new.execute(try #require(Schema.migrations.first).sql)
+    let tables = "SELECT name || ': ' || sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name"
+    #expect(try new.texts(tables) == old.texts(tables))
+  }
+
+  @Test("a step that fails leaves the file at its old version, and is named")
+  func failingStep() throws {
+    let folder = try Folder()
+    try folder.write("iftally.db", [])
+    let database = try Database(path: folder.file("iftally.db"), mode: .readWrite)
+    try database.execute("CREATE TABLE clock_step (x)")
+    let error = try #require(failure { () throws(StoreError) in try Schema.migrate(database, from: 0) })
+    #expect(error.message.hasPrefix("schema step \"\(Schema.migrations[0].name)\": "))
+    #expect(error.sql?.contains("CREATE TABLE clock_step") == true)
+    #expect(try database.integer("PRAGMA user_version") == 0)
+    #expect(try database.texts("SELECT name FROM sqlite_schema") == ["clock_step"])
+  }
+}
