@@ -22,8 +22,8 @@ say "== Swift tests"
 SECONDS=0
 log=.build/test/swift.log
 swift test --skip-build --disable-xctest "${build_flags[@]}" </dev/null 2>&1 | tee "$log" |
-  grep -Ev '^◇ |^✔ Test (case )?.*(passed after|passing)|^↳|^\[|^Building|^Build complete' && code=0 || code=${PIPESTATUS[0]}
-lines() { grep -cE "$1" "$log" || true; }
+  grep -aE '^(✘|➜|↳)|^✔ Test run|error:|Fatal error|signal' && code=0 || code=${PIPESTATUS[0]}
+lines() { grep -caE "$1" "$log" || true; }
 ok=$(lines '^✔ Test [^ ].* passed after ')
 ok=$((ok - $(lines '^✔ Test (run|case) .* passed after ')))
 bad=$(lines '^✘ Test [^ ].* failed after ')
@@ -42,20 +42,20 @@ for folder in Tests/*/; do
   top=$folder
   [ ! -e "$folder/__init__.py" ] || top=Tests
   python3 -m unittest discover -v -s "$folder" -t "$top" </dev/null 2>&1 | tee "$log" |
-    grep -Ev ' \.\.\. ok$|^$' && code=0 || code=${PIPESTATUS[0]}
+    grep -aEv ' \.\.\. ok$|^$' && code=0 || code=${PIPESTATUS[0]}
   ran=$(sed -n 's/^Ran \([0-9]*\) tests\{0,1\} in .*/\1/p' "$log")
-  amount() { sed -n "s/^\(OK\|FAILED\).*\b$1=\([0-9]*\).*/\2/p" "$log"; }
+  amount() { sed -n "s/^\(OK\|FAILED\) (.*\b$1=\([0-9]*\).*/\2/p" "$log" | grep . || echo 0; }
   lost=$(($(amount failures) + $(amount errors)))
-  passes_over=$(amount skipped)
+  passed_over=$(amount skipped)
   if [ "$code" != 0 ] && [ $lost = 0 ]; then lost=1; fi
-  ok=$((${ran:-0} - lost - ${passes_over:-0}))
-  count "$name" $((ok > 0 ? ok : 0)) $lost "${passes_over:-0}" $SECONDS
+  ok=$((${ran:-0} - lost - passed_over))
+  count "$name" $((ok > 0 ? ok : 0)) $lost "$passed_over" $SECONDS
 done
 
 say "" "Built in $built s."
 printf '%s\n' "${summary[@]}"
 if [ $skipped != 0 ]; then
-  grep -hE "^➜ Test .* skipped|\.\.\. skipped" .build/test/*.log | sort | uniq | sed 's/^/  SKIPPED: /' || true
+  grep -ahE "^➜ Test .* skipped|\.\.\. skipped" .build/test/*.log | sort | uniq | sed 's/^/  SKIPPED: /' || true
   [ "$(id -u)" = 0 ] || say "  The kernel's side was not tested: run make test as root."
   if [ "${CI:-}" = true ]; then
     say "  With CI=true nothing may be skipped."
