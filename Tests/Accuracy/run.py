@@ -18,8 +18,9 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-from Accuracy.scenarios import FAKE_CLOCK, SCENARIOS, Run  # noqa: E402
+from Accuracy.scenarios import SCENARIOS, Run  # noqa: E402
 from Accuracy.systems import SYSTEMS  # noqa: E402
+from Lab.clock import compiler  # noqa: E402
 from Lab.programs import must_run, record  # noqa: E402
 from Lab.space import Lab  # noqa: E402
 from Lab.truth import Counters  # noqa: E402
@@ -49,7 +50,7 @@ def run_apart(system, scenario, long_stop):
     except subprocess.TimeoutExpired:
         return {"failure": "took too long"}
     if done.returncode:
-        return {"failure": done.stderr.strip()[-3000:]}
+        return {"failure": done.stderr.strip()[-1500:]}
     return json.loads(done.stdout.splitlines()[-1])
 
 
@@ -86,7 +87,7 @@ class Result:
 
     def line(self):
         if self.failure:
-            return f"{self.system:14} {self.scenario:30} FAILED {self.failure}"
+            return f"{self.system:14} {self.scenario:30} FAILED {self.failure.splitlines()[-1]}"
         return (f"{self.system:14} {self.scenario:30} true {self.true:>12} counted {self.counted:>12} "
                 f"invented {self.over:>10} lost {self.under:>10}  {self.percent:+.2f} %")
 
@@ -148,13 +149,13 @@ def main():
         if must_run():
             sys.exit(1)
         systems.remove(name)
-    if not os.path.exists(FAKE_CLOCK):
-        print(f"SKIPPED the clock: {FAKE_CLOCK} is missing: install the Debian package libfaketime")
+    if not compiler():
+        print("SKIPPED the clock: there is no C compiler: install the Debian package gcc")
         if must_run():
             sys.exit(1)
-        scenarios = [name for name in scenarios if not SCENARIOS[name].fake_clock]
+        scenarios = [name for name in scenarios if not SCENARIOS[name].turns_clock]
     todo = [(system, scenario) for _ in range(arguments.runs) for scenario in scenarios for system in systems
-            if SYSTEMS[system].takes_fake_clock or not SCENARIOS[scenario].fake_clock]
+            if SYSTEMS[system].clock_can_turn or not SCENARIOS[scenario].turns_clock]
     begun, results = time.monotonic(), []
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         runs = {pool.submit(run_apart, *each, arguments.long_stop): each for each in todo}

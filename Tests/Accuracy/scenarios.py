@@ -1,13 +1,14 @@
 """What happens to links while a counter runs; each scenario is a function of one `Run`, named in words."""
-import os
 import time
 
 from Lab import links
+from Lab.clock import TurnedClock
 from Lab.traffic import push_over
 
 MB = 1_000_000
 GIB = 1 << 30
-FAKE_CLOCK = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1"
+HOUR = 3600
+DAY = 24 * HOUR
 
 SCENARIOS = {}
 
@@ -15,14 +16,14 @@ SCENARIOS = {}
 class Scenario:
     """`hidden`: some bytes pass where nobody can see them, so fewer than the truth may be counted."""
 
-    def __init__(self, act, hidden, fake_clock):
-        self.act, self.hidden, self.fake_clock = act, hidden, fake_clock
+    def __init__(self, act, hidden, turns_clock):
+        self.act, self.hidden, self.turns_clock = act, hidden, turns_clock
         self.name, self.title = act.__name__.replace("_", "-"), act.__doc__
 
 
-def scenario(hidden=False, fake_clock=False):
+def scenario(hidden=False, turns_clock=False):
     def register(act):
-        made = Scenario(act, hidden, fake_clock)
+        made = Scenario(act, hidden, turns_clock)
         SCENARIOS[made.name] = made
         return act
     return register
@@ -314,44 +315,36 @@ def burst_tun(run):
 
 def clock_steps(run, *offsets):
     """The daemon's wall clock is turned under it; the boot clock goes on."""
-    path = os.path.join(run.lab.folder, "clock")
-
-    def turn(offset):
-        with open(path + ".new", "w") as handle:
-            handle.write(offset + "\n")
-        os.replace(path + ".new", path)
-
-    turn("+0")
-    run.system.environment.update(LD_PRELOAD=FAKE_CLOCK, FAKETIME_TIMESTAMP_FILE=path, FAKETIME_NO_CACHE="1",
-                                  FAKETIME_DONT_FAKE_MONOTONIC="1")
+    clock = TurnedClock(run.lab)
+    run.system.environment.update(clock.environment)
     veth = run.veth("veth1")
     run.start()
     veth.push(2 * MB, 1 * MB)
     for offset in offsets:
         run.sampled()
         push_over(veth, 2 * MB, 1 * MB, 0.3 * run.interval)
-        turn(offset)
+        clock.turn(offset)
     run.sampled()
     veth.push(2 * MB, 1 * MB)
     run.sampled()
 
 
-@scenario(fake_clock=True)
+@scenario(turns_clock=True)
 def clock_a_day_forward(run):
     """the wall clock jumps a day forward"""
-    clock_steps(run, "+1d")
+    clock_steps(run, DAY)
 
 
-@scenario(fake_clock=True)
+@scenario(turns_clock=True)
 def clock_an_hour_back(run):
     """the wall clock jumps an hour back"""
-    clock_steps(run, "-1h")
+    clock_steps(run, -HOUR)
 
 
-@scenario(fake_clock=True)
+@scenario(turns_clock=True)
 def clock_there_and_back(run):
     """the wall clock jumps two days forward and is put right"""
-    clock_steps(run, "+2d", "+0")
+    clock_steps(run, 2 * DAY, 0)
 
 
 @scenario()

@@ -23,8 +23,8 @@ class System:
 
     # Its history follows a device through a rename, so names tied by a rename count as one.
     follows_renames = False
-    # The library that turns the clock can be loaded into it.
-    takes_fake_clock = True
+    # Its clock can be turned: it is linked dynamically.
+    clock_can_turn = True
     # Seconds between two readings of the counters.
     interval = 0
 
@@ -159,7 +159,7 @@ class NodeExporter(System):
     """node_exporter, scraped each 15 s; increases are summed as PromQL's increase() does, without extrapolation."""
 
     interval = 15
-    takes_fake_clock = False  # it is linked statically
+    clock_can_turn = False
     path = os.path.join(PEERS, "usr/bin/prometheus-node-exporter")
     series = re.compile(r'^node_network_(receive|transmit)_bytes_total\{device="([^"]+)"\} (\S+)$', re.M)
 

@@ -12,7 +12,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from Lab import links  # noqa: E402
-from Lab.daemon import Daemon  # noqa: E402
+from Lab.daemon import Daemon, wait_for  # noqa: E402
 from Lab.programs import missing, must_run  # noqa: E402
 from Lab.space import Lab  # noqa: E402
 from Lab.traffic import Steady  # noqa: E402
@@ -50,6 +50,7 @@ def kill_again_and_again(lab, kills, seed):
     dice = random.Random(seed)
     lasting = [links.Veth(lab, "veth1"), links.Tun(lab, "tun0"), links.Bridge(lab, "br0")]
     daemon = Daemon(lab).start()
+    wait_for(lambda: daemon.client.status()["commit"]["count"], "the first baseline is committed")
     outcome = Outcome()
     with Steady(lasting):
         for _ in range(kills):

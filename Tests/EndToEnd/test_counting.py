@@ -3,6 +3,7 @@ import concurrent.futures
 
 from Lab import links
 from Lab.client import figure_counters
+from Lab.clock import TurnedClock
 from Lab.traffic import Steady
 
 from .case import LabCase
@@ -86,6 +87,17 @@ class Counting(LabCase):
         self.assertTrue(interface["present"])
         self.assertTrue(interface["up"])
         self.assertFalse(interface["kind"] == "loopback")
+
+    def test_a_wall_clock_that_is_set_loses_and_invents_nothing_and_is_told(self):
+        veth, clock = links.Veth(self.lab, "veth1"), TurnedClock(self.lab)
+        daemon = self.daemon(environment=clock.environment)
+        for seconds in (86_400, -3_600, 0):
+            veth.push(1_000_000, 500_000)
+            clock.turn(seconds)
+            veth.push(200_000, 100_000)
+            self.assert_link(daemon, veth)
+        steps = [round(step["by_seconds"]) for step in daemon.client.status()["clock"]["steps"]]
+        self.assertEqual(steps, [86_400, -90_000, 3_600])
 
     def test_many_questions_at_once_under_traffic_never_go_back_and_never_exceed_the_truth(self):
         veth, tun = links.Veth(self.lab, "veth1"), links.Tun(self.lab, "tun0")

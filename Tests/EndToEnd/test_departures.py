@@ -246,7 +246,7 @@ class Names(LabCase):
         present = [each for each in daemon.client.interfaces() if each["present"] and each["name"] == "wan0"]
         self.assertEqual(len(present), 1)
         daemon.restart()
-        self.assert_truth(daemon, "complete")
+        self.assert_truth(daemon)
 
     def test_altnames_and_aliases_change_nothing(self):
         daemon = self.daemon()

@@ -72,8 +72,8 @@ class Replies(LabCase):
             self.assertNotIn("exact", reply.text)
 
     def test_points_of_a_series_have_their_completeness_and_coverage(self):
-        reply = self.ask("/v1/usage?interface=veth1&from=today&resolution=minute")
-        points = reply.json["series"][0]["points"]
+        reply = self.served.client.present("/v1/usage", interface="veth1", **{"from": "today"}, resolution="minute")
+        points = reply["series"][0]["points"]
         self.assertTrue(points)
         for point in points:
             self.assertIn(point["completeness"], ("complete", "placed", "at_least"))
