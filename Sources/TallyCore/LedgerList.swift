@@ -30,9 +30,15 @@ extension Ledger {
     let watchedUntil = watchedFrom(at: now)
     if cause == .start { resumeLives(before, at: now) }
     apply(events, at: now)
-    var listed = Set(events.compactMap(\.bornOrDead))
-    for link in links where !listed.contains(link.facts.ifindex) {
-      listed.insert(link.facts.ifindex)
+    let told = Set(events.compactMap(\.bornOrDead))
+    let links = links.filter { !told.contains($0.facts.ifindex) }
+    // The dead first: a name that was given anew is free only when its last bearer is closed.
+    let listed = told.union(links.map(\.facts.ifindex))
+    for life in lives where !listed.contains(life.ifindex) {
+      if let position = positions[life.ifindex] { close(at: position, death: .vanished, now) }
+    }
+    var unknown: [ListedLink] = []
+    for link in links {
       if let position = positions[link.facts.ifindex] {
         if isSame(lives[position], as: link.facts) {
           update(link.facts, at: position, now)
@@ -40,14 +46,14 @@ extension Ledger {
         }
         close(at: position, death: .vanished, now)
       }
+      unknown.append(link)
+    }
+    for link in unknown {
       if before == nil {
         open(link.facts, base: link.counters ?? .zero, since: now.boot, birth: .firstSight, at: now)
       } else {
         open(link.facts, base: .zero, since: watchedUntil, birth: .bornUnseen, at: now)
       }
-    }
-    for life in lives where !listed.contains(life.ifindex) {
-      if let position = positions[life.ifindex] { close(at: position, death: .vanished, now) }
     }
     if cause == .overrun, let before {
       // Links that were born and died in between left no trace at all.
