@@ -123,7 +123,9 @@ extension Ledger {
   }
 
   func baseline(of life: Life, at now: Moment) -> Baseline {
-    Baseline(at: now, ifindex: life.ifindex, inode: life.inode, counters: life.counters)
+    Baseline(
+      at: now, ifindex: life.ifindex, inode: life.inode, counters: life.counters, opened: life.opened,
+      birth: life.birth)
   }
 
   private mutating func recordIncarnation(_ life: Life, closed: Int64?, death: DeathCause?, at now: Moment) {

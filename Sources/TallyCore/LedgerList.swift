@@ -81,7 +81,7 @@ extension Ledger {
       guard let baseline = records[slot].baseline else { continue }
       var life = Life(
         ifindex: baseline.ifindex, slot: slot, inode: baseline.inode, counters: baseline.counters,
-        since: before.boot, speedMbit: 0, birth: .born, opened: records[slot].firstSeen)
+        since: before.boot, speedMbit: 0, birth: baseline.birth, opened: baseline.opened)
       if now.elapsed(since: baseline.at) != nil {
         life.isDirty = false
         // Facts stand in until the list brings the present ones: an event may close this life before.
@@ -95,6 +95,10 @@ extension Ledger {
         survivors.insert(slot)
       } else {
         records[slot].baseline = nil
+        pending.incarnations.append(
+          Incarnation(
+            link: records[slot].id, bootID: baseline.at.bootID, ifindex: baseline.ifindex, inode: baseline.inode,
+            opened: baseline.opened, birth: baseline.birth, closed: gapStart, death: .reboot))
         pending.gaps.append(
           Gap(link: records[slot].id, from: gapStart, to: max(gapEnd, gapStart + 1), reason: .reboot, lossy: true))
       }

@@ -7,12 +7,19 @@ package struct Baseline: Hashable, Sendable {
   /// sysfs inode; 0 when it was not readable.
   package var inode: UInt64
   package var counters: LinkCounters
+  /// When and how its incarnation opened; stored with the incarnation. UTC seconds.
+  package var opened: Int64
+  package var birth: BirthCause
 
-  package init(at: Moment, ifindex: UInt32, inode: UInt64, counters: LinkCounters) {
+  package init(
+    at: Moment, ifindex: UInt32, inode: UInt64, counters: LinkCounters, opened: Int64, birth: BirthCause
+  ) {
     self.at = at
     self.ifindex = ifindex
     self.inode = inode
     self.counters = counters
+    self.opened = opened
+    self.birth = birth
   }
 }
 

@@ -5,14 +5,18 @@ import TallyCore
 struct LinkTable {
   let database: Database
 
-  /// Every link that was ever committed, by id.
+  /// Every link that was ever committed, by id. A present one's baseline knows its incarnation: the newest open one
+  /// of its boot and index (SQLite takes the other columns from the row with the maximum).
   func all() throws(StoreError) -> [LinkRecord] {
     let select = try database.statement(
       """
       SELECT id, key, name, kind, type, first_seen, last_seen, rx_bytes, tx_bytes, rx_packets, tx_packets, at_least,
         resets, base_utc, base_boot, base_boot_id_high, base_boot_id_low, base_ifindex, base_inode, base_rx_bytes,
-        base_tx_bytes, base_rx_packets, base_tx_packets
-      FROM link JOIN link_total ON link = id ORDER BY id
+        base_tx_bytes, base_rx_packets, base_tx_packets, max(opened), birth
+      FROM link JOIN link_total ON link_total.link = id LEFT JOIN incarnation ON incarnation.link = id
+        AND boot_id_high = base_boot_id_high AND boot_id_low = base_boot_id_low AND ifindex = base_ifindex
+        AND closed IS NULL
+      GROUP BY id ORDER BY id
       """)
     defer { select.reset() }
     try select.start()
@@ -23,7 +27,12 @@ struct LinkTable {
           id: LinkID(truncatingIfNeeded: select.integer(0)), key: select.text(1), name: LinkName(bytes: select.blob(2)),
           kind: try value(select.text(3), column: "link.kind"), type: select.text(4), firstSeen: select.integer(5),
           lastSeen: select.integer(6), total: select.amounts(7), totalIsAtLeast: select.flag(11),
-          resets: select.small(12), baseline: select.isNull(13) ? nil : select.baseline(13)))
+          resets: select.small(12),
+          baseline: select.isNull(13)
+            ? nil
+            : select.baseline(
+              13, opened: select.optional(23) ?? select.integer(5),
+              birth: select.isNull(24) ? .born : try value(select.text(24), column: "incarnation.birth"))))
     }
     return links
   }
@@ -129,11 +138,12 @@ extension Statement {
   }
 
   /// Ten columns: a moment, ifindex, inode and four counters.
-  fileprivate func baseline(_ column: Int32) -> Baseline {
+  fileprivate func baseline(_ column: Int32, opened: Int64, birth: BirthCause) -> Baseline {
     Baseline(
       at: moment(column), ifindex: small(column + 4), inode: counter(column + 5),
       counters: LinkCounters(
         rxBytes: counter(column + 6), txBytes: counter(column + 7), rxPackets: counter(column + 8),
-        txPackets: counter(column + 9)))
+        txPackets: counter(column + 9)),
+      opened: opened, birth: birth)
   }
 }

@@ -132,7 +132,8 @@ func link(_ id: LinkID, total: UInt64 = 0, at second: Int64 = noon, present: Boo
   if present {
     record.baseline = Baseline(
       at: moment(second), ifindex: .max, inode: .max - 1,
-      counters: LinkCounters(rxBytes: total + 7, txBytes: total / 2 + 7, rxPackets: .max, txPackets: 1 << 63))
+      counters: LinkCounters(rxBytes: total + 7, txBytes: total / 2 + 7, rxPackets: .max, txPackets: 1 << 63),
+      opened: noon - 1000, birth: .born)
   }
   return record
 }
