@@ -94,7 +94,7 @@ extension Page {
         drawing.append(svg("line", { class: "grid", x1: box.left, x2: width - box.right, y1: y(line), y2: y(line) }));
         write("axis", box.left - 8, y(line) + 4, "end", formatBytes(line, chosen.amount, 0));
       }
-      const every = Math.ceil(48 / pitch);
+      const every = Math.ceil(56 / pitch);
       slots.forEach((slot, index) => {
         const middle = box.left + pitch * (index + 0.5);
         if ((slots.length - 1 - index) % every === 0) {
