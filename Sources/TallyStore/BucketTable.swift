@@ -50,19 +50,20 @@ struct BucketTable {
   }
 
   /// Drops rows of a tier that start before the hour of `bound` and that no fold is still to read: the oldest `limit`
-  /// of them and those that share the last one's start, so that each commit takes its share of however many there are.
+  /// of them and those that share the last one's start. True when some are left for the next commit.
   ///
   /// By the hour, since dropping a minute with every commit was measured to write half as much again.
-  func drop(_ tier: Tier, before bound: Int64, watermarks: Watermarks, limit: Int64) throws(StoreError) {
-    guard tier != .day else { return }
+  func drop(_ tier: Tier, before bound: Int64, watermarks: Watermarks, limit: Int64) throws(StoreError) -> Bool {
+    guard tier != .day else { return false }
     let bound = floorDivide(min(bound, unfolded(tier, watermarks)), 3600) * 3600
     let key = SQLValue.integer(Int64(tier.rawValue))
     let select = try database.statement(
       "SELECT start FROM bucket WHERE tier = ? AND start < ? ORDER BY start, link LIMIT 1 OFFSET ?")
     try select.start(key, .integer(bound), .integer(limit - 1))
-    let last = try select.step() ? select.integer(0) : bound - 1
+    let cut = try select.step() ? select.integer(0) : nil
     select.reset()
-    try database.statement("DELETE FROM bucket WHERE tier = ? AND start <= ?").run(key, .integer(last))
+    try database.statement("DELETE FROM bucket WHERE tier = ? AND start <= ?").run(key, .integer(cut ?? bound - 1))
+    return cut != nil
   }
 
   /// From where on rows of this tier are still to be folded into another.

@@ -12,7 +12,7 @@ extension Store {
   package func commit(_ commit: Commit) throws(StoreError) {
     guard !database.hasMoved else { throw .vanished(path: path) }
     do {
-      try database.transaction("BEGIN IMMEDIATE") { () throws(StoreError) in try write(commit) }
+      retentionLeft = try database.transaction("BEGIN IMMEDIATE") { () throws(StoreError) in try write(commit) }
     } catch {
       // Whatever COMMIT said, what counts is what is there.
       if error.kind != .refused, let meta = try? StoredMeta(database), meta.isAfter(commit) { return }
@@ -20,9 +20,10 @@ extension Store {
     }
   }
 
-  private func write(_ commit: Commit) throws(StoreError) {
+  /// Returns what of the retention is left for the next commits.
+  private func write(_ commit: Commit) throws(StoreError) -> [Tier: Int64] {
     var meta = try StoredMeta(database)
-    if meta.isAfter(commit) { return }
+    if meta.isAfter(commit) { return retentionLeft }
     guard commit.sequence == meta.sequence &+ 1 else {
       throw StoreError(
         .refused,
@@ -47,10 +48,14 @@ extension Store {
       try buckets.fold(fold)
       meta.watermarks[fold.tier] = fold.end
     }
-    for (tier, bound) in commit.retention {
-      try buckets.drop(tier, before: bound, watermarks: meta.watermarks, limit: Store.retentionLimit)
+    let retention = retentionLeft.merging(commit.retention) { max($0, $1) }
+    var left: [Tier: Int64] = [:]
+    for (tier, bound) in retention
+    where try buckets.drop(tier, before: bound, watermarks: meta.watermarks, limit: Store.retentionLimit) {
+      left[tier] = bound
     }
     try meta.write(to: database)
+    return left
   }
 
   /// A fold that leaves a hole, or that reads what its source does not hold yet, would lose rows of that tier for good.

@@ -15,6 +15,8 @@ package final class Store {
   let files: StoreFiles
   let calendar: LocalCalendar
   let database: Database
+  /// Retention that a commit was too short to finish, for the next ones to go on with.
+  var retentionLeft: [Tier: Int64] = [:]
   /// nil once closed.
   private var lock: StoreLock?
 
@@ -44,19 +46,15 @@ package final class Store {
     try files.makeDirectory()
     let lock = try StoreLock(files)
     var notice: String?
-    if try files.databaseLength() == nil {
-      if let name = try files.setAside(now: now) {
-        notice =
-          "the store \(files.database) was gone but for its journal, which was set aside as \(name); "
-          + "a new store was begun"
-      }
-      try create(files, calendar: calendar, now: now)
+    if try files.databaseLength() == nil, let name = try begin(files, calendar: calendar, now: now) {
+      notice =
+        "the store \(files.database) was gone but for its journal, which was set aside as \(name); "
+        + "a new store was begun"
     }
     do {
       return try Store(files, lock: lock, calendar: calendar, notice: notice, suspect: suspect)
     } catch {
-      guard error.kind == .corrupt, let name = try files.setAside(now: now) else { throw error }
-      try create(files, calendar: calendar, now: now)
+      guard error.kind == .corrupt, let name = try begin(files, calendar: calendar, now: now) else { throw error }
       return try Store(
         files, lock: lock, calendar: calendar,
         notice: "the store \(files.database) was damaged (\(error.cause ?? error.message)); it was set aside as "
@@ -120,17 +118,17 @@ package final class Store {
     try Store.check(database, withoutBuckets: false)
   }
 
-  private static func create(_ files: StoreFiles, calendar: LocalCalendar, now: Int64) throws(StoreError) {
+  /// Begins a new file, and returns the name that what lay in its place was set aside under. The new one is complete
+  /// before anything is moved: on a full disk all stays as it is.
+  private static func begin(_ files: StoreFiles, calendar: LocalCalendar, now: Int64) throws(StoreError) -> String? {
     try files.makeUnfinished()
     let database = try Database(path: files.unfinished, mode: .readWrite)
     defer { database.close() }
-    try Schema.create(
-      database,
-      watermarks: Watermarks(
-        fiveMinutes: calendar.start(.fiveMinutes, now), hour: calendar.start(.hour, now),
-        day: calendar.start(.day, now)))
+    try Schema.create(database, watermarks: .new(at: now, calendar: calendar))
     database.close()
+    let name = try files.setAside(now: now)
     try files.finish()
+    return name
   }
 
   /// The schema version of a file of ours.
