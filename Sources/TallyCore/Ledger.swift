@@ -103,20 +103,30 @@ extension Ledger {
     todayIsKnown = follows
   }
 
-  /// Sets the running day's sums from rows of any tier that start in it: the stored and the uncommitted ones.
-  package mutating func setToday(from rows: [BucketRow]) {
+  /// Sets the running day's sums and marks from all of its rows, gaps and incarnations, of whatever tier: the stored
+  /// and the uncommitted ones. Marks that this process has made itself stay.
+  package mutating func setToday(from known: UsageRows) {
     var slotOf: [LinkID: Int] = [:]
     for slot in records.indices {
       slotOf[records[slot].id] = slot
       tallies[slot].today = .zero
-      tallies[slot].todayFlags = []
     }
-    for row in rows where row.start >= day.start && row.start < day.end {
+    for row in known.rows where row.start >= day.start && row.start < day.end {
       guard let slot = slotOf[row.link] else { continue }
       tallies[slot].today += row.amounts
       tallies[slot].todayFlags.formUnion(row.flags)
     }
     todayIsKnown = true
+    guard let now = lastMoment, known.gaps.contains(where: \.lossy) else { return }
+    let lives = Dictionary(grouping: known.incarnations, by: \.link)
+    for slot in records.indices {
+      let record = records[slot]
+      let quality = Quality(
+        flags: [], placedBy: [], link: record.id, firstSeen: record.firstSeen,
+        from: max(day.start, record.firstSeen), to: now.utcSeconds + 1, gaps: known.gaps,
+        incarnations: lives[record.id] ?? [])
+      if quality.completeness == .atLeast { tallies[slot].todayFlags.insert(.atLeast) }
+    }
   }
 
   /// Forgets the running day's bounds, for when the zone changed: the store has to tell again.

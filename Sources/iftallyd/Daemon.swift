@@ -181,8 +181,8 @@ final class Daemon {
     let day = sampler.ledger.day
     history.ask(UsageQuery(links: nil, tier: .day, from: day.start, to: day.end)) { [unowned self] answer in
       guard sampler.ledger.day == day, case .success(let stored) = answer else { return }
-      let rows = history.complete(stored, ledger: sampler.ledger, from: day.start, to: day.end).rows
-      sampler.ledger.setToday(from: rows)
+      let known = history.complete(stored, ledger: sampler.ledger, from: day.start, to: day.end)
+      sampler.ledger.setToday(from: known)
     }
     history.ask(UsageQuery(links: [], tier: .day, from: 0, to: day.end)) { [unowned self] answer in
       if case .success(let stored) = answer { history.recall(stored.gaps) }
