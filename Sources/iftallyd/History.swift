@@ -136,8 +136,9 @@ final class History {
     commitFailed(error)
     guard let commit = inFlight else { return }
     inFlight = nil
-    // The file was taken away or is damaged: a new one is begun, and every link is written to it again.
-    if error.kind == .vanished || error.kind == .corrupt { workers?.reopen() }
+    // The file was taken away or is damaged: a new one is begun, and every link is written to it again. Where that
+    // failed for want of space or permission, the next failed commit tries again.
+    if [.vanished, .corrupt, .unavailable].contains(error.kind) { workers?.reopen() }
     if var later = waiting {
       later.absorb(commit)
       waiting = later
