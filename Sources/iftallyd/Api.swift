@@ -41,7 +41,7 @@ final class Api {
 
   // MARK: Interfaces
 
-  func interfaces(_ request: HTTPRequest, _ exchange: HTTPExchange) throws(RequestError) -> HTTPReply {
+  func interfaces() throws(RequestError) -> HTTPReply {
     let now = try present()
     let addresses = addressesByName()
     let order = ledger.records.indices.sorted { a, b in
@@ -52,9 +52,9 @@ final class Api {
       InterfacesReply(asOf: rfc3339(now.utc, fraction: 3), interfaces: order.map { interface($0, now, addresses) }))
   }
 
-  func interface(_ request: HTTPRequest, _ exchange: HTTPExchange) throws(RequestError) -> HTTPReply {
+  func interface(_ name: [UInt8]) throws(RequestError) -> HTTPReply {
     let now = try present()
-    let slot = try slot(named: request.target.segments[2])
+    let slot = try slot(named: name)
     return try Api.json(
       InterfaceReply(asOf: rfc3339(now.utc, fraction: 3), interface: interface(slot, now, addressesByName())))
   }

@@ -4,7 +4,7 @@ import TallyCore
 import TallyWire
 
 extension Api {
-  func metrics(_ request: HTTPRequest, _ exchange: HTTPExchange) throws(RequestError) -> HTTPReply {
+  func metrics() throws(RequestError) -> HTTPReply {
     let now = try present()
     var metrics = Metrics()
     for family in interfaceFamilies() + ownFamilies(now) { metrics.append(family) }

@@ -3,42 +3,63 @@ import LocalHTTP
 import TallyCore
 import TallyWire
 
-/// Everything that is served. All of it is for reading; nothing here changes anything.
-extension Api {
-  private static var routes: [(path: String, parameters: [String], handler: (Api) -> Handler)] {
-    [
-    ("/v1/status", [], { $0.status }),
-    ("/v1/interfaces", [], { $0.interfaces }),
-    ("/v1/interfaces/*", [], { $0.interface }),
-    ("/v1/usage", UsageRequest.parameters, { $0.usage }),
-    ("/metrics", [], { $0.metrics }),
-    ("/", [], { _ in { _, _ in .now(page(Page.html, "text/html")) } }),
-    ("/page.css", [], { _ in { _, _ in .now(page(Page.style, "text/css")) } }),
-    ("/page.js", [], { _ in { _, _ in .now(page(Page.script, "text/javascript")) } }),
-    ]
+/// One row of the route table.
+struct Route: Sendable {
+  typealias Handler = @Sendable (Api, HTTPRequest, HTTPExchange) throws(RequestError) -> HTTPReply
+
+  /// A `*` stands for one segment.
+  var path: String
+  /// The query parameters it takes; any other is refused.
+  var parameters: [String]
+  var handler: Handler
+
+  init(_ path: String, _ parameters: [String] = [], _ handler: @escaping Handler) {
+    self.path = path
+    self.parameters = parameters
+    self.handler = handler
   }
 
-  typealias Handler = (HTTPRequest, HTTPExchange) throws(RequestError) -> HTTPReply
+  init(_ path: String, _ page: String, _ type: String) {
+    self.init(path) { _, _, _ in .now(Api.page(page, type)) }
+  }
+}
+
+/// Everything that is served. All of it is for reading; nothing here changes anything.
+extension Api {
+  private static let routes = [
+    Route("/v1/status") { api, _, _ throws(RequestError) in try api.status() },
+    Route("/v1/interfaces") { api, _, _ throws(RequestError) in try api.interfaces() },
+    Route("/v1/interfaces/*") { api, request, _ throws(RequestError) in
+      try api.interface(request.target.segments[2])
+    },
+    Route("/v1/usage", UsageRequest.parameters) { api, request, exchange throws(RequestError) in
+      try api.usage(request.target.query, exchange)
+    },
+    Route("/metrics") { api, _, _ throws(RequestError) in try api.metrics() },
+    Route("/", Page.html, "text/html"),
+    Route("/page.css", Page.style, "text/css"),
+    Route("/page.js", Page.script, "text/javascript"),
+  ]
 
   /// Answers a request; errors become problem+json.
   func answer(_ request: HTTPRequest, _ exchange: HTTPExchange) -> HTTPReply {
     do throws(RequestError) {
-      for route in Api.routes where Api.matches(route.path, request.target.segments) {
-        guard request.method == "GET" || request.method == "HEAD" else {
-          throw .methodNotAllowed(request.method)
-        }
-        for item in request.target.query {
-          let name = LinkName(bytes: item.name).escaped
-          guard route.parameters.contains(name) else {
-            throw .unknownParameter(name, allowed: route.parameters)
-          }
-        }
-        return try route.handler(self)(request, exchange)
-      }
-      throw .notFound
+      return try route(request, exchange)
     } catch {
       return .now(error.response)
     }
+  }
+
+  private func route(_ request: HTTPRequest, _ exchange: HTTPExchange) throws(RequestError) -> HTTPReply {
+    guard let route = Api.routes.first(where: { Api.matches($0.path, request.target.segments) }) else {
+      throw .notFound
+    }
+    guard request.method == "GET" || request.method == "HEAD" else { throw .methodNotAllowed(request.method) }
+    for item in request.target.query {
+      let name = LinkName(bytes: item.name).escaped
+      guard route.parameters.contains(name) else { throw .unknownParameter(name, allowed: route.parameters) }
+    }
+    return try route.handler(self, request, exchange)
   }
 
   /// A `*` stands for one segment of any bytes.
@@ -59,7 +80,7 @@ extension Api {
     }
   }
 
-  private static func page(_ text: String, _ type: String) -> HTTPResponse {
+  fileprivate static func page(_ text: String, _ type: String) -> HTTPResponse {
     HTTPResponse(
       status: 200, contentType: type + "; charset=utf-8",
       headers: commonHeaders + [

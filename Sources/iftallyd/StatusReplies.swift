@@ -11,7 +11,7 @@ extension Api {
   /// A commit that is this late shows a disk that does not keep up.
   private static let lateCommit: Int64 = 600 * Moment.second
 
-  func status(_ request: HTTPRequest, _ exchange: HTTPExchange) throws(RequestError) -> HTTPReply {
+  func status() throws(RequestError) -> HTTPReply {
     let now = try present()
     sampler.checkCounters(olderThan: 10)
     history.collect()

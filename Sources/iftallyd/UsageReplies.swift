@@ -24,9 +24,9 @@ extension Api {
   /// A span may have this many periods at most, so that one request cannot fill the memory.
   private static let maximumPeriods = 100_000
 
-  func usage(_ request: HTTPRequest, _ exchange: HTTPExchange) throws(RequestError) -> HTTPReply {
+  func usage(_ asking: [HTTPTarget.QueryItem], _ exchange: HTTPExchange) throws(RequestError) -> HTTPReply {
     let now = try present()
-    let asked = try parse(request.target.query, at: now)
+    let asked = try parse(asking, at: now)
     let query = UsageQuery(
       links: asked.slots.map { $0.map { ledger.records[$0].id } }, tier: asked.resolution.tier, from: asked.from,
       to: asked.to)
