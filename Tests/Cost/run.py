@@ -105,7 +105,9 @@ def measure_writes(seconds):
                 watched["vnstatd"] = vnstat.process.pid
             with Steady(made, pause=0.5):
                 wait_for(lambda: daemon.client.status()["commit"]["count"], "the first commit", seconds=70)
-                time.sleep(5)
+                # A commit falls on each minute: begin after one, and hold whole minutes.
+                seconds = max(60, seconds // 60 * 60)
+                time.sleep(60 - time.time() % 60 + 5)
                 before = {name: (process.written_bytes(pid), process.cpu_seconds(pid), time.monotonic())
                           for name, pid in watched.items()}
                 time.sleep(seconds)
