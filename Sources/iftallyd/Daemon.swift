@@ -20,7 +20,6 @@ final class Daemon {
   private let file: String?
   private var configuration: Configuration
   private var zone = ZoneWatch()
-  private var stored: StoredState?
 
   private var listeners: [ListeningSocket] = []
   private var servers: [ServedHTTP] = []
@@ -49,14 +48,13 @@ final class Daemon {
     let calendar = localCalendar()
     let opened = try Daemon.openStore(configuration.store.directory, calendar, log)
     workers = opened.workers
-    stored = opened.opening?.state
-
     let kernel = try KernelLinks(
       source: configuration.sampling.source == .netlink ? .netlink : .getifaddrs, now: clocks.now,
       complete: { facts in
         if Daemon.sysfs.complete(&facts) { completeWirelessMode(&facts) }
       })
-    let sampler = Sampler(kernel: kernel, clocks: clocks, calendar: calendar)
+    let stored = opened.opening?.state
+    let sampler = Sampler(kernel: kernel, clocks: clocks, calendar: calendar, restoring: stored)
     self.sampler = sampler
     history = History(
       workers: workers, state: stored,
@@ -161,13 +159,12 @@ final class Daemon {
   /// The service is ready when there is a sample; until then clients are told that it is loading.
   private func firstSample() {
     do {
-      try sampler.start(restoring: stored)
+      try sampler.start()
     } catch {
       log.error(code: "sampling_failed", "\(error); trying again")
       try? retryTimer?.arm(afterMilliseconds: 1000)
       return
     }
-    stored = nil
     sampler.checkCounters(olderThan: 0)
     commit()
     loadToday()

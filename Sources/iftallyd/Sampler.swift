@@ -17,6 +17,7 @@ final class Sampler {
   private(set) var failures: UInt64 = 0
   private(set) var lastError: LinkSourceError?
 
+  private var isListed = false
   private(set) var crossCheck: (result: CrossCheck, at: Moment)?
 
   /// Many queries at once share one sample.
@@ -24,16 +25,18 @@ final class Sampler {
   /// Events may be lost again while the links are listed; a few rounds settle it or the next sample does.
   private static let resyncRounds = 4
 
-  init(kernel: KernelLinks, clocks: Clocks, calendar: LocalCalendar) {
+  /// `stored`: what a store knows of the past; nil when there is none.
+  init(kernel: KernelLinks, clocks: Clocks, calendar: LocalCalendar, restoring stored: StoredState?) {
     self.kernel = kernel
     self.clocks = clocks
-    self.ledger = Ledger(calendar: calendar)
+    ledger = Ledger(calendar: calendar)
+    if let stored { ledger.restore(stored) }
   }
 
-  /// The first list and sample, after what a store knows was restored.
-  func start(restoring stored: StoredState?) throws(LinkSourceError) {
-    if let stored { ledger.restore(stored) }
-    try list(cause: .start)
+  /// The first list and sample; to be called again when it failed.
+  func start() throws(LinkSourceError) {
+    if !isListed { try list(cause: .start) }
+    isListed = true
     try sample()
   }
 
