@@ -23,7 +23,7 @@ unit_names_the_program() {
   grep -qx "ExecStart=$PREFIX/sbin/iftallyd" "$DESTDIR$PREFIX/lib/systemd/system/iftallyd.service" &&
     ! grep -r '@[A-Z]*@' "$DESTDIR$PREFIX/lib" "$DESTDIR/etc"
 }
-program_runs() { "$DESTDIR$PREFIX/bin/iftally" --version; }
+program_runs() { "$DESTDIR$PREFIX/bin/iftally" help; }
 configuration_is_valid() { "$DESTDIR$PREFIX/sbin/iftallyd" --config "$DESTDIR/etc/iftally/iftally.conf" --check-config; }
 
 for PREFIX in /usr/local /usr; do
