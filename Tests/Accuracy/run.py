@@ -120,7 +120,8 @@ def table(results):
                 cells.append("failed")
             else:
                 low, high = written(good[0]), written(good[-1])
-                cells.append((low if low == high else f"{low} to {high}") + ("" if len(good) == len(mine) else " (failed)"))
+                text = low if low == high else f"{low} to {high}"
+                cells.append(text if len(good) == len(mine) else text + " (some failed)")
         if any(cells):
             lines.append(f"| {scenario.title} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
@@ -166,7 +167,8 @@ def main():
             print(result.line(), flush=True)
             if arguments.details:
                 print(result.details(), flush=True)
-    print(f"\nerror in % of the true bytes, {len(results)} runs in {time.monotonic() - begun:.0f} s\n\n{table(results)}")
+    took = time.monotonic() - begun
+    print(f"\nerror in % of the true bytes, {len(results)} runs in {took:.0f} s\n\n{table(results)}")
     if arguments.strict:
         ours = [each for each in results if each.system == "iftally"]
         objections = [(each, each.objection()) for each in ours if each.objection()]
