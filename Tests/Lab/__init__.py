@@ -1,1 +1,1 @@
-"""Network laboratory of the tests: namespaces, links, traffic of known size, kernel truth, and the daemon under test."""
+"""Network laboratory of the tests: namespaces, links, known traffic, kernel truth, and the daemon under test."""

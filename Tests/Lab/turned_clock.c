@@ -1,4 +1,4 @@
-/* The wall clock of a process that preloads this is ahead by what the file $TURNED_CLOCK says. Timers are the kernel's. */
+/* The wall clock of a process that preloads this is ahead by the seconds in the file $TURNED_CLOCK; timers stay. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>
