@@ -24,7 +24,10 @@ case ${1:-build} in
     ;;
   *) fail "usage: deps.sh build|test|check" ;;
 esac
-if [ "${1:-}" = check ] && [ ! -x /lib/systemd/systemd ]; then packages+=(systemd); fi
+if [ "${1:-}" = check ]; then
+  lacks_program strace strace
+  [ -x /lib/systemd/systemd ] || packages+=(systemd)
+fi
 
 as_root=()
 if [ "$(id -u)" != 0 ]; then as_root=(sudo); fi

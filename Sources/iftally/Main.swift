@@ -7,7 +7,9 @@ enum Main {
     occupyStandardDescriptors()
     // A reader that goes away is seen as an error of write instead.
     signal(SIGPIPE, SIG_IGN)
-    exit(run(Array(CommandLine.arguments.dropFirst())).rawValue)
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    // What everyone tries first.
+    exit(run(arguments == ["--version"] ? ["version"] : arguments).rawValue)
   }
 
   private static func run(_ arguments: [String]) -> ExitCode {

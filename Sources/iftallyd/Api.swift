@@ -35,7 +35,7 @@ final class Api {
   /// Samples, and gives the moment of what is known; before the first sample there is nothing to answer.
   func present() throws(RequestError) -> Moment {
     sampler.sampleForQuery()
-    guard let sampled = ledger.lastSample, sampler.sampleCount > 0 else { throw .loading }
+    guard let sampled = ledger.lastSample, sampler.sampleCount > 0, history.isFounded else { throw .loading }
     return sampled
   }
 

@@ -26,6 +26,7 @@ final class Daemon {
   private var sources: [EventSource] = []
   private var commitTimer: TimerSource?
   private var retryTimer: TimerSource?
+  private var isAnnounced = false
   private var lastCommit: Int64 = 0
   private var lastStep: (count: UInt64, boot: Int64) = (0, 0)
 
@@ -131,7 +132,10 @@ final class Daemon {
       try SignalSource(loop, SIGHUP) { [unowned self] in reload() },
     ]
     if let workers {
-      sources.append(try DescriptorSource(loop, workers.descriptor) { [unowned self] in history.collect() })
+      sources.append(try DescriptorSource(loop, workers.descriptor) { [unowned self] in
+          history.collect()
+          announce()
+        })
     }
     commitTimer = try TimerSource(loop, .monotonic) { [unowned self] in commit() }
     retryTimer = try TimerSource(loop, .monotonic) { [unowned self] in firstSample() }
@@ -170,6 +174,13 @@ final class Daemon {
     loadToday()
     let ledger = sampler.ledger
     log.info(code: "started", "watching \(ledger.presentCount) links, \(ledger.records.count) known")
+    announce()
+  }
+
+  /// Tells the service manager once that figures are served.
+  private func announce() {
+    guard !isAnnounced, sampler.sampleCount > 0, history.isFounded else { return }
+    isAnnounced = true
     ServiceNotify.ready(status: statusLine())
   }
 

@@ -57,6 +57,9 @@ final class History {
     condition = workers == nil ? .memoryOnly(reason ?? "no store") : .ok
   }
 
+  /// False while the baseline of a new store is not in it yet: figures that were told before would not survive a kill.
+  var isFounded: Bool { workers == nil || committed != nil || failureCount > 0 }
+
   /// Rows that wait to be written.
   var pendingRows: Int { (waiting?.rows.count ?? 0) + (inFlight?.rows.count ?? 0) }
 
@@ -82,7 +85,7 @@ final class History {
     }
     plan(&commit, at: now.utcSeconds, sampler.ledger.calendar, clockStepped: clockStepped)
     inFlight = commit
-    workers.submit(commit, wake: !questions.isEmpty)
+    workers.submit(commit, wake: !isFounded || !questions.isEmpty)
   }
 
   private func plan(_ commit: inout Commit, at second: Int64, _ calendar: LocalCalendar, clockStepped: Bool) {
@@ -210,7 +213,8 @@ final class History {
 
   /// Takes over the gaps that concern every link from before this process.
   func recall(_ old: [Gap]) {
-    gaps = old.filter { $0.link == nil } + gaps
+    // The store may have this process's own already.
+    gaps = old.filter { $0.link == nil && !gaps.contains($0) } + gaps
     if gaps.count > History.keptGaps { gaps.removeFirst(gaps.count - History.keptGaps) }
   }
 

@@ -21,8 +21,8 @@ struct UsageRequest {
 }
 
 extension Api {
-  /// A span may have this many periods at most, so that one request cannot fill the memory.
-  private static let maximumPeriods = 100_000
+  /// 9999-01-01, later than any clock; still a date.
+  private static let endOfTime: Int64 = 253_370_764_800
 
   func usage(_ asking: [HTTPTarget.QueryItem], _ exchange: HTTPExchange) throws(RequestError) -> HTTPReply {
     let now = try present()
@@ -96,13 +96,10 @@ extension Api {
       let nothingAsked = single["from"] == nil && single["to"] == nil
       let period = try parsePeriod(
         from: nothingAsked ? "today" : single["from"], to: single["to"], now: now.utcSeconds)
-      (from, to) = (period.from, period.to)
+      (from, to) = (period.from, max(period.to, period.from + 1))
     } catch {
       throw .badParameter(single["to"] == nil ? "from" : "from or to", error.description)
     }
-    // "All" begins with the first link ever seen.
-    if from <= 0 { from = min(ledger.records.map(\.firstSeen).min() ?? now.utcSeconds, to - 1) }
-    if from == to { to += 1 }
     let resolution: Resolution
     if let text = single["resolution"] {
       guard let known = Resolution(rawValue: text) else {
@@ -114,32 +111,18 @@ extension Api {
     } else {
       resolution = to - from <= 2 * 86400 ? .hour : to - from <= 93 * 86400 ? .day : .month
     }
+    // All of it is also what a clock that was wrong put before the beginning or after the present.
+    if single["from"] == "all", single["to"] == nil { return (0, Api.endOfTime, resolution) }
     let start = calendar.start(resolution, from)
     var end = calendar.start(resolution, to)
     if end < to { end = calendar.next(resolution, to - 1) }
-    let shortest: Int64 =
-      switch resolution {
-      case .minute: 60
-      case .fiveMinutes: 300
-      case .hour: 3600
-      default: 82800
-      }
-    guard (end - start) / shortest <= Api.maximumPeriods else {
-      throw .badParameter(
-        "resolution", "that would be more than \(Api.maximumPeriods) periods",
-        remedy: "ask for a shorter span or a coarser resolution")
-    }
     return (start, end, resolution)
   }
 
   // MARK: The answer
 
   private func reply(_ asked: UsageRequest, _ rows: UsageRows, at now: Moment) -> UsageReply {
-    let periods = Periods(asked, calendar: ledger.calendar)
-    var byLink: [LinkID: [Int64: Point]] = [:]
-    for row in rows.rows {
-      byLink[row.link, default: [:]][periods.start(holding: row.start), default: Point()].add(row)
-    }
+    let byLink = points(rows.rows, asked.resolution)
     var gapsOf: [LinkID?: [Gap]] = [:]
     for gap in rows.gaps { gapsOf[gap.link, default: []].append(gap) }
     let livesOf = Dictionary(grouping: rows.incarnations, by: \.link)
@@ -151,18 +134,39 @@ extension Api {
       // What was not named and did nothing in the span is no part of the answer.
       if asked.slots == nil, points.isEmpty, !ledger.isPresent(slot) { continue }
       series.append(
-        one(slot, asked, periods, points, gaps: (gapsOf[nil] ?? []) + (gapsOf[id] ?? []), lives: livesOf[id] ?? [], now)
+        one(slot, asked, points, gaps: (gapsOf[nil] ?? []) + (gapsOf[id] ?? []), lives: livesOf[id] ?? [], now)
       )
     }
+    var (from, to) = (asked.from, asked.to)
+    if to == Api.endOfTime {
+      let starts = byLink.values.flatMap(\.keys)
+      let first = min(starts.min() ?? now.utcSeconds, ledger.records.map(\.firstSeen).min() ?? now.utcSeconds)
+      from = ledger.calendar.start(asked.resolution, first)
+      to = ledger.calendar.next(asked.resolution, max(starts.max() ?? now.utcSeconds, now.utcSeconds))
+    }
     return UsageReply(
-      asOf: rfc3339(now.utc, fraction: 3), from: rfc3339(asked.from * Moment.second),
-      to: rfc3339(asked.to * Moment.second), resolution: asked.resolution.rawValue, timezone: timeZoneName(),
+      asOf: rfc3339(now.utc, fraction: 3), from: rfc3339(from * Moment.second),
+      to: rfc3339(to * Moment.second), resolution: asked.resolution.rawValue, timezone: timeZoneName(),
       series: series)
   }
 
+  /// Rows added up by link and local period.
+  private func points(_ rows: [BucketRow], _ resolution: Resolution) -> [LinkID: [Int64: Point]] {
+    var sums: [LinkID: [Int64: Point]] = [:]
+    // Rows come nearly in order of time, so the period of one is mostly that of the next.
+    var (start, end) = (Int64(0), Int64(0))
+    for row in rows {
+      if row.start < start || row.start >= end {
+        start = ledger.calendar.start(resolution, row.start)
+        end = ledger.calendar.next(resolution, row.start)
+      }
+      sums[row.link, default: [:]][start, default: Point()].add(row)
+    }
+    return sums
+  }
+
   private func one(
-    _ slot: Int, _ asked: UsageRequest, _ periods: Periods, _ points: [Int64: Point], gaps: [Gap],
-    lives: [Incarnation], _ now: Moment
+    _ slot: Int, _ asked: UsageRequest, _ points: [Int64: Point], gaps: [Gap], lives: [Incarnation], _ now: Moment
   ) -> UsageSeries {
     let record = ledger.records[slot]
     func quality(_ flags: BucketFlags, _ placedBy: BucketFlags, _ from: Int64, _ to: Int64) -> TallyCore.Quality {
@@ -174,7 +178,7 @@ extension Api {
     var sum = Point()
     var shown: [UsagePoint] = []
     for (start, point) in points.sorted(by: { $0.key < $1.key }) {
-      let end = periods.end(from: start)
+      let end = ledger.calendar.next(asked.resolution, start)
       let label = quality(point.flags, asked.resolution.placedBy, start, end)
       sum.amounts += point.amounts
       sum.flags.formUnion(point.flags)
@@ -203,38 +207,5 @@ private struct Point {
   mutating func add(_ row: BucketRow) {
     amounts += row.amounts
     flags.formUnion(row.flags)
-  }
-}
-
-/// The local periods of a span.
-private struct Periods {
-  /// Their starts, and the end of the last.
-  let bounds: [Int64]
-
-  init(_ asked: UsageRequest, calendar: LocalCalendar) {
-    var bounds = [asked.from]
-    var at = asked.from
-    while at < asked.to {
-      let next = calendar.next(asked.resolution, at)
-      guard next > at else { break }
-      at = next
-      bounds.append(at)
-    }
-    self.bounds = bounds
-  }
-
-  /// Start of the period that holds an instant; a day row whose zone has changed since falls into one of them all the same.
-  func start(holding second: Int64) -> Int64 { bounds[index(second)] }
-
-  func end(from start: Int64) -> Int64 { bounds[min(index(start) + 1, bounds.count - 1)] }
-
-  private func index(_ second: Int64) -> Int {
-    var low = 0
-    var high = bounds.count
-    while high - low > 1 {
-      let middle = (low + high) / 2
-      if bounds[middle] <= second { low = middle } else { high = middle }
-    }
-    return low
   }
 }
