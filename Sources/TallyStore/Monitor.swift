@@ -35,6 +35,13 @@ final class Monitor<State>: @unchecked Sendable {
     return result
   }
 
+  /// Takes something from the state that nobody waits to be gone: no thread is woken.
+  func take<R>(_ body: (inout State) -> R) -> R {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return body(&state)
+  }
+
   /// Reads the state.
   func read<R>(_ body: (State) -> R) -> R {
     pthread_mutex_lock(mutex)

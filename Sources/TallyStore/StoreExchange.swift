@@ -140,7 +140,7 @@ final class StoreExchange: Sendable {
 
   /// Takes the results and the signal for them.
   func take() -> [StoreResult] {
-    monitor.change { state in
+    monitor.take { state in
       var count: UInt64 = 0
       _ = read(eventfd, &count, 8)
       defer { state.results = [] }

@@ -23,6 +23,10 @@ final class Api {
   var notices: [StatusReply.Warning] = []
   /// Returns of the loop from its wait, for `/metrics`.
   var wakeUps: () -> UInt64 = { 0 }
+  /// Has `answerWaiting` called after so many nanoseconds.
+  var wakeAfter: (Int64) -> Void = { _ in }
+  /// Questions for the present that came right after a sample; no more than there are connections.
+  var waiting: [(route: Route, request: HTTPRequest, exchange: HTTPExchange)] = []
 
   init(sampler: Sampler, history: History, about: About) {
     self.sampler = sampler

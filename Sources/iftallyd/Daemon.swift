@@ -26,6 +26,7 @@ final class Daemon {
   private var sources: [EventSource] = []
   private var commitTimer: TimerSource?
   private var retryTimer: TimerSource?
+  private var answerTimer: TimerSource?
   private var isAnnounced = false
   private var lastCommit: Int64 = 0
   private var lastStep: (count: UInt64, boot: Int64) = (0, 0)
@@ -138,6 +139,10 @@ final class Daemon {
         })
     }
     commitTimer = try TimerSource(loop, .monotonic) { [unowned self] in commit() }
+    answerTimer = try TimerSource(loop, .monotonic) { [unowned self] in api.answerWaiting() }
+    api.wakeAfter = { [unowned self] nanoseconds in
+      try? answerTimer?.arm(afterMilliseconds: Int(nanoseconds / 1_000_000) + 1)
+    }
     retryTimer = try TimerSource(loop, .monotonic) { [unowned self] in firstSample() }
     history.storeWasReplaced = { [unowned self] notice in
       sampler.ledger.markAllChanged()

@@ -11,11 +11,14 @@ struct Route: Sendable {
   var path: String
   /// The query parameters it takes; any other is refused.
   var parameters: [String]
+  /// Its figures are of a sample taken after the question came; else a sample up to 100 ms old will do.
+  var isPresent: Bool
   var handler: Handler
 
-  init(_ path: String, _ parameters: [String] = [], _ handler: @escaping Handler) {
+  init(_ path: String, _ parameters: [String] = [], isPresent: Bool = false, _ handler: @escaping Handler) {
     self.path = path
     self.parameters = parameters
+    self.isPresent = isPresent
     self.handler = handler
   }
 
@@ -28,14 +31,14 @@ struct Route: Sendable {
 extension Api {
   private static let routes = [
     Route("/v1/status") { api, _, _ throws(RequestError) in try api.status() },
-    Route("/v1/interfaces") { api, _, _ throws(RequestError) in try api.interfaces() },
-    Route("/v1/interfaces/*") { api, request, _ throws(RequestError) in
+    Route("/v1/interfaces", isPresent: true) { api, _, _ throws(RequestError) in try api.interfaces() },
+    Route("/v1/interfaces/*", isPresent: true) { api, request, _ throws(RequestError) in
       try api.interface(request.target.segments[2])
     },
     Route("/v1/usage", UsageRequest.parameters) { api, request, exchange throws(RequestError) in
       try api.usage(request.target.query, exchange)
     },
-    Route("/metrics") { api, _, _ throws(RequestError) in try api.metrics() },
+    Route("/metrics", isPresent: true) { api, _, _ throws(RequestError) in try api.metrics() },
     Route("/", Page.html, "text/html"),
     Route("/page.css", Page.style, "text/css"),
     Route("/page.js", Page.script, "text/javascript"),
@@ -44,13 +47,33 @@ extension Api {
   /// Answers a request; errors become problem+json.
   func answer(_ request: HTTPRequest, _ exchange: HTTPExchange) -> HTTPReply {
     do throws(RequestError) {
-      return try route(request, exchange)
+      let route = try route(request)
+      guard route.isPresent, let wait = sampler.nanosecondsUntilSample() else {
+        return try route.handler(self, request, exchange)
+      }
+      // All who ask within 100 ms of a sample share the next one.
+      waiting.append((route, request, exchange))
+      if waiting.count == 1 { wakeAfter(wait) }
+      return .later
     } catch {
       return .now(error.response)
     }
   }
 
-  private func route(_ request: HTTPRequest, _ exchange: HTTPExchange) throws(RequestError) -> HTTPReply {
+  /// Answers those who waited for a sample. Call when `wakeAfter`'s time has come.
+  func answerWaiting() {
+    let asked = waiting
+    waiting = []
+    for (route, request, exchange) in asked where exchange.isOpen {
+      do throws(RequestError) {
+        if case .now(let response) = try route.handler(self, request, exchange) { exchange.respond(response) }
+      } catch {
+        exchange.respond(error.response)
+      }
+    }
+  }
+
+  private func route(_ request: HTTPRequest) throws(RequestError) -> Route {
     guard let route = Api.routes.first(where: { Api.matches($0.path, request.target.segments) }) else {
       throw .notFound
     }
@@ -59,7 +82,7 @@ extension Api {
       let name = LinkName(bytes: item.name).escaped
       guard route.parameters.contains(name) else { throw .unknownParameter(name, allowed: route.parameters) }
     }
-    return try route.handler(self, request, exchange)
+    return route
   }
 
   /// A `*` stands for one segment of any bytes.

@@ -61,10 +61,14 @@ final class Sampler {
   /// Samples unless the last one is fresh enough to be called the present. Never throws: a failure is kept for
   /// `status`, and figures then carry the older moment.
   func sampleForQuery() {
-    if let last = ledger.lastSample, let age = clocks.now().elapsed(since: last), age < Sampler.shareNanoseconds {
-      return
-    }
-    attemptSample()
+    if nanosecondsUntilSample() == nil { attemptSample() }
+  }
+
+  /// How long until a question may sample again; nil: now.
+  func nanosecondsUntilSample() -> Int64? {
+    guard let last = ledger.lastSample, let age = clocks.now().elapsed(since: last), age < Sampler.shareNanoseconds
+    else { return nil }
+    return Sampler.shareNanoseconds - age
   }
 
   /// Samples and keeps a failure instead of throwing it; true when it succeeded.
