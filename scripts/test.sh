@@ -3,7 +3,7 @@
 . "$(dirname "$0")/common.sh"
 # In a chroot "/" is no mount, and neither iproute2 nor our tests can then make mounts of their own: bind it to one.
 if [ "$(id -u)" = 0 ] && ! awk '$5 == "/" { found = 1 } END { exit !found }' /proc/self/mountinfo; then
-  exec unshare -m --propagation private bash -c 'mount --rbind / /mnt && exec chroot /mnt "$0"' "$PWD/scripts/test.sh"
+  exec unshare -m --propagation unchanged bash -c 'mount --rbind / /mnt && mount --make-rprivate /mnt && exec chroot /mnt "$0"' "$PWD/scripts/test.sh"
 fi
 scripts/deps.sh test
 need_swift
