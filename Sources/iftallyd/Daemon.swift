@@ -133,7 +133,8 @@ final class Daemon {
       try SignalSource(loop, SIGHUP) { [unowned self] in reload() },
     ]
     if let workers {
-      sources.append(try DescriptorSource(loop, workers.descriptor) { [unowned self] in
+      sources.append(
+        try DescriptorSource(loop, workers.descriptor) { [unowned self] in
           history.collect()
           announce()
         })
