@@ -191,11 +191,6 @@ private struct Scanner {
   }
 }
 
-private func rfc3339(seconds: Int64) -> String {
-  let (nanoseconds, overflow) = seconds.multipliedReportingOverflow(by: Moment.second)
-  return rfc3339(overflow ? .max : nanoseconds)
-}
-
 /// Somebody else's text in a message: short, and without control characters.
 private func quoted(_ text: String) -> String {
   let shown = text.unicodeScalars.prefix(40).map { $0.properties.generalCategory == .control ? "?" : String($0) }

@@ -6,13 +6,19 @@ import TallyCore
 /// (0 to 9) of the second. Rounded down.
 package func rfc3339(_ utcNanoseconds: Int64, fraction: Int = 0) -> String {
   let seconds = floorDivide(utcNanoseconds, Moment.second)
+  return rfc3339(seconds: seconds, nanoseconds: utcNanoseconds - seconds * Moment.second, fraction: fraction)
+}
+
+/// The same of a whole UTC second, of any year: nanoseconds end in 2262.
+package func rfc3339(seconds: Int64) -> String { rfc3339(seconds: seconds, nanoseconds: 0, fraction: 0) }
+
+private func rfc3339(seconds: Int64, nanoseconds: Int64, fraction: Int) -> String {
   // The format has no room for seconds of an offset, which zones had before 1972; the moment stays right.
   let offset = floorDivide(utcOffset(at: seconds), 60)
   let time = fields(ofUTC: seconds + offset * 60)
   var text = "\(padded(Int64(time.tm_year) + 1900, 4))-\(padded(time.tm_mon + 1))-\(padded(time.tm_mday))"
   text += "T\(padded(time.tm_hour)):\(padded(time.tm_min)):\(padded(time.tm_sec))"
   if fraction > 0 {
-    let nanoseconds = utcNanoseconds - seconds * Moment.second
     text += "." + padded(nanoseconds, 9).prefix(min(fraction, 9))
   }
   return text + (offset < 0 ? "-" : "+") + padded(abs(offset) / 60) + ":" + padded(abs(offset) % 60)

@@ -96,7 +96,7 @@ final class Api {
           ?? Classification(
             kind: record.kind, type: record.type, touchesMedium: mediumKinds.contains(record.kind), why: ""),
         facts ?? LinkFacts()),
-      firstSeen: rfc3339(record.firstSeen * Moment.second), lastSeen: lastSeen(record, isPresent, now),
+      firstSeen: rfc3339(seconds: record.firstSeen), lastSeen: lastSeen(record, isPresent, now),
       incarnations: Int(record.resets) + 1, total: total(record, isPresent, now), today: today(slot, record, now),
       rate: isPresent ? rate(slot) : nil)
   }
@@ -104,7 +104,7 @@ final class Api {
   private func facts(_ slot: Int) -> LinkFacts? { ledger.facts[slot] }
 
   private func lastSeen(_ record: LinkRecord, _ isPresent: Bool, _ now: Moment) -> String {
-    rfc3339((isPresent ? now.utcSeconds : record.lastSeen) * Moment.second)
+    rfc3339(seconds: isPresent ? now.utcSeconds : record.lastSeen)
   }
 
   private func rate(_ slot: Int) -> Rate? {
@@ -162,7 +162,7 @@ final class Api {
       rxBytes: amounts.rxBytes, txBytes: amounts.txBytes, rxPackets: amounts.rxPackets, txPackets: amounts.txPackets,
       quality: TallyWire.Quality(
         completeness: quality.completeness.rawValue, coverage: rounded(quality.coverage),
-        since: rfc3339(since * Moment.second), asOf: rfc3339(now.utc, fraction: 3), resets: resets,
+        since: rfc3339(seconds: since), asOf: rfc3339(now.utc, fraction: 3), resets: resets,
         gaps: quality.gaps))
   }
 }

@@ -41,7 +41,7 @@ extension Api {
       clock: StatusReply.Clock(
         timezone: timeZoneName(),
         steps: ledger.clockSteps.map {
-          StatusReply.Clock.Step(at: rfc3339($0.at * Moment.second), bySeconds: seconds($0.by))
+          StatusReply.Clock.Step(at: rfc3339(seconds: $0.at), bySeconds: seconds($0.by))
         },
         synchronized: nil),
       gaps: (history.gaps + ledger.uncommittedGaps.filter { $0.link == nil }).suffix(Api.shownGaps).map(gap),
@@ -57,7 +57,7 @@ extension Api {
   private func gap(_ gap: Gap) -> StatusReply.Gap {
     let name = gap.link.flatMap { ledger.slot(id: $0) }.map { ledger.records[$0].name.escaped }
     return StatusReply.Gap(
-      interface: name, from: rfc3339(gap.from * Moment.second), to: rfc3339(gap.to * Moment.second),
+      interface: name, from: rfc3339(seconds: gap.from), to: rfc3339(seconds: gap.to),
       reason: gap.reason.rawValue, lossy: gap.lossy)
   }
 

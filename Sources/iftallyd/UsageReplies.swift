@@ -145,8 +145,8 @@ extension Api {
       to = ledger.calendar.next(asked.resolution, max(starts.max() ?? now.utcSeconds, now.utcSeconds))
     }
     return UsageReply(
-      asOf: rfc3339(now.utc, fraction: 3), from: rfc3339(from * Moment.second),
-      to: rfc3339(to * Moment.second), resolution: asked.resolution.rawValue, timezone: timeZoneName(),
+      asOf: rfc3339(now.utc, fraction: 3), from: rfc3339(seconds: from),
+      to: rfc3339(seconds: to), resolution: asked.resolution.rawValue, timezone: timeZoneName(),
       series: series)
   }
 
@@ -184,7 +184,7 @@ extension Api {
       sum.flags.formUnion(point.flags)
       shown.append(
         UsagePoint(
-          start: rfc3339(start * Moment.second), end: rfc3339(end * Moment.second), rxBytes: point.amounts.rxBytes,
+          start: rfc3339(seconds: start), end: rfc3339(seconds: end), rxBytes: point.amounts.rxBytes,
           txBytes: point.amounts.txBytes, rxPackets: point.amounts.rxPackets, txPackets: point.amounts.txPackets,
           completeness: label.completeness.rawValue, coverage: rounded(label.coverage)))
     }

@@ -138,6 +138,12 @@ class Replies(LabCase):
             problem = self.assert_problem(self.ask("/v1/usage?" + query), 400, "bad_parameter")
             self.assertIn(name, problem["detail"])
 
+    def test_spans_of_any_length_are_answered(self):
+        for span in ("from=1970-01-01&to=9999-12-31", "from=9000-01-01&to=9999-01-01", "from=all", "from=now&to=now"):
+            for resolution in ("minute", "hour", "day", "year"):
+                reply = self.ask(f"/v1/usage?{span}&resolution={resolution}")
+                self.assertEqual(reply.status, 200, f"{span} {resolution}: {reply.text}")
+
     def test_an_unknown_parameter_is_refused_by_name(self):
         problem = self.assert_problem(self.ask("/v1/usage?from=today&colour=red"), 400, "unknown_parameter")
         self.assertIn("colour", problem["detail"])
