@@ -119,11 +119,12 @@ extension Ledger {
     todayIsKnown = true
     guard let now = lastMoment, known.gaps.contains(where: \.lossy) else { return }
     let lives = Dictionary(grouping: known.incarnations, by: \.link)
+    let watchedSince = watchedSince
     for slot in records.indices {
       let record = records[slot]
       let quality = Quality(
-        flags: [], placedBy: [], link: record.id, firstSeen: record.firstSeen,
-        from: max(day.start, record.firstSeen), to: now.utcSeconds + 1, gaps: known.gaps,
+        flags: [], placedBy: [], link: record.id, firstSeen: record.firstSeen, watchedSince: watchedSince,
+        from: max(day.start, watchedSince), to: now.utcSeconds + 1, gaps: known.gaps,
         incarnations: lives[record.id] ?? [])
       if quality.completeness == .atLeast { tallies[slot].todayFlags.insert(.atLeast) }
     }
@@ -141,6 +142,9 @@ extension Ledger {
   func placement(fromBoot: Int64, to now: Moment) -> Placement {
     Placement(from: now.utc - max(0, now.boot - fromBoot), to: now.utc, calendar: calendar)
   }
+
+  /// When counting began here: the first link ever seen, UTC seconds.
+  package var watchedSince: Int64 { records.map(\.firstSeen).min() ?? lastMoment?.utcSeconds ?? 0 }
 
   // MARK: Booking
 

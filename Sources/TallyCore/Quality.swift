@@ -38,16 +38,19 @@ extension Quality {
   ///   - flags: of all rows in it.
   ///   - placedBy: the flag that makes a row count as placed at the figure's resolution; empty for none.
   ///   - firstSeen: when the link was first seen, UTC seconds: that incarnation is no reset.
-  ///   - from, to: UTC seconds; the part of the asked span in which the link was known.
+  ///   - watchedSince: when counting began here, UTC seconds: nothing before it was observed.
+  ///   - from, to: UTC seconds; the span of the figure, which does not reach into the future.
   ///   - gaps: of this link and of all links; others are ignored.
   ///   - incarnations: of this link; others are ignored.
   package init(
-    flags: BucketFlags, placedBy: BucketFlags, link: LinkID, firstSeen: Int64, from: Int64, to: Int64, gaps: [Gap],
+    flags: BucketFlags, placedBy: BucketFlags, link: LinkID, firstSeen: Int64, watchedSince: Int64, from: Int64,
+    to: Int64, gaps: [Gap],
     incarnations: [Incarnation]
   ) {
     let lives = incarnations.filter { $0.link == link }
     var unseen: [(from: Int64, to: Int64)] = []
-    var lossy = flags.contains(.atLeast)
+    var lossy = flags.contains(.atLeast) || to <= watchedSince
+    if from < watchedSince { unseen.append((from, min(to, watchedSince))) }
     var count = 0
     for gap in gaps where gap.from < to && gap.to > from && (gap.link == nil || gap.link == link) {
       // What lived through a gap lost nothing in it: its counter went on.

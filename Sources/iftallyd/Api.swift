@@ -134,7 +134,7 @@ final class Api {
     let to = isPresent ? now.utcSeconds + 1 : record.lastSeen + 1
     let quality = Quality(
       flags: record.totalIsAtLeast ? .atLeast : [], placedBy: [], link: record.id, firstSeen: record.firstSeen,
-      from: record.firstSeen, to: to, gaps: history.gaps.map(unlossy), incarnations: [])
+      watchedSince: record.firstSeen, from: record.firstSeen, to: to, gaps: history.gaps.map(unlossy), incarnations: [])
     return figure(record.total, quality, since: record.firstSeen, resets: Int(record.resets), now)
   }
 
@@ -148,11 +148,12 @@ final class Api {
   private func today(_ slot: Int, _ record: LinkRecord, _ now: Moment) -> Figure? {
     guard ledger.todayIsKnown else { return nil }
     let (amounts, flags) = ledger.today(slot: slot)
-    let from = max(ledger.day.start, record.firstSeen)
+    let since = ledger.watchedSince
     let quality = Quality(
-      flags: flags, placedBy: Resolution.day.placedBy, link: record.id, firstSeen: record.firstSeen, from: from,
-      to: now.utcSeconds + 1, gaps: history.gaps.map(unlossy), incarnations: [])
-    return figure(amounts, quality, since: from, resets: quality.resets, now)
+      flags: flags, placedBy: Resolution.day.placedBy, link: record.id, firstSeen: record.firstSeen,
+      watchedSince: since, from: ledger.day.start, to: now.utcSeconds + 1, gaps: history.gaps.map(unlossy),
+      incarnations: [])
+    return figure(amounts, quality, since: max(ledger.day.start, since), resets: quality.resets, now)
   }
 
   func figure(

@@ -169,11 +169,11 @@ extension Api {
     _ slot: Int, _ asked: UsageRequest, _ points: [Int64: Point], gaps: [Gap], lives: [Incarnation], _ now: Moment
   ) -> UsageSeries {
     let record = ledger.records[slot]
+    let since = ledger.watchedSince
     func quality(_ flags: BucketFlags, _ placedBy: BucketFlags, _ from: Int64, _ to: Int64) -> TallyCore.Quality {
-      let known = max(from, record.firstSeen)
-      return Quality(
-        flags: flags, placedBy: placedBy, link: record.id, firstSeen: record.firstSeen, from: known,
-        to: max(known + 1, min(to, now.utcSeconds + 1)), gaps: gaps, incarnations: lives)
+      Quality(
+        flags: flags, placedBy: placedBy, link: record.id, firstSeen: record.firstSeen, watchedSince: since,
+        from: from, to: max(from + 1, min(to, now.utcSeconds + 1)), gaps: gaps, incarnations: lives)
     }
     var sum = Point()
     var shown: [UsagePoint] = []
@@ -189,13 +189,14 @@ extension Api {
           completeness: label.completeness.rawValue, coverage: rounded(label.coverage)))
     }
     if let limit = asked.limit, shown.count > limit { shown.removeFirst(shown.count - limit) }
-    let label = quality(sum.flags, asked.resolution.placedBy, asked.from, asked.to)
+    let label = quality(
+      sum.flags, asked.resolution.placedBy, asked.to == Api.endOfTime ? since : asked.from, asked.to)
     return UsageSeries(
       interface: SeriesInterface(
         id: "id:\(record.id)", name: record.name.escaped, kind: record.kind.rawValue, type: record.type,
         present: ledger.isPresent(slot)),
       points: shown,
-      sum: figure(sum.amounts, label, since: max(asked.from, record.firstSeen), resets: label.resets, now))
+      sum: figure(sum.amounts, label, since: max(asked.from, since), resets: label.resets, now))
   }
 }
 
