@@ -49,6 +49,8 @@ package struct Ledger: Sendable {
   var lastEpochNanoseconds: Int64 = 0
 
   static let epochLength: Int64 = 900_000_000
+  /// Bytes of the largest packet that offloads make (BIG TCP's limit).
+  static let largestPacket: UInt64 = 512 << 10
   static let keptSteps = 32
 
   package init(calendar: LocalCalendar) {

@@ -46,7 +46,8 @@ extension Ledger {
       new.inode = lives[position].inode
     }
     lives[position].inode = new.inode
-    lives[position].speedMbit = trustedSpeed(new)
+    // A link that runs slower now may have run faster since the last sample.
+    lives[position].speedMbit = max(lives[position].speedMbit, trustedSpeed(new))
     notePeer(new, at: position)
     facts[slot] = new
     var key = identityKey(new)
