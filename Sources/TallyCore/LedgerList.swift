@@ -14,6 +14,8 @@ extension Ledger {
     dirtySlots.removeAll()
     lastMoment = stored.lastMoment
     lastSample = stored.lastMoment
+    // What the store holds ahead of the clock, from a time when that was wrong, only the store can tell.
+    bookedUntil = .max
   }
 
   /// Takes a full list of links, with counters where the list has them.
