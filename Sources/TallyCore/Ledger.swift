@@ -82,8 +82,8 @@ extension Ledger {
   /// Takes the time of an observation: finds steps of the clock, opens the day.
   mutating func advance(to now: Moment) {
     if let last = lastMoment, let elapsed = now.elapsed(since: last) {
-      let step = (now.utc - last.utc) - elapsed
-      if abs(step) >= Moment.second {
+      let step = now.utc &- last.utc &- elapsed
+      if step.magnitude >= Moment.second {
         let record = ClockStep(at: now.utcSeconds, by: step)
         clockStepCount += 1
         clockSteps.append(record)
