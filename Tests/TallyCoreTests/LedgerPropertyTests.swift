@@ -1,0 +1,56 @@
+// The law of the ledger over random histories, in worlds of different trouble.
+import Foundation
+import Testing
+
+@testable import TallyCore
+
+/// How many histories are played in all; IFTALLY_HISTORIES sets it.
+private let histories = ProcessInfo.processInfo.environment["IFTALLY_HISTORIES"].flatMap { Int($0) } ?? 4200
+
+private let traffic: [(ToyOperation, Int)] = [(.push, 6), (.sample, 3), (.staleSample, 1), (.wake, 1), (.commit, 2)]
+private let lives: [(ToyOperation, Int)] = [(.create, 2), (.pair, 1), (.delete, 2), (.rename, 2), (.touch, 2)]
+private let moves: [(ToyOperation, Int)] = [(.moveOut, 1), (.moveBack, 1)]
+private let absences: [(ToyOperation, Int)] = [(.crash, 1), (.start, 2), (.stop, 1)]
+private let nuisances: [(ToyOperation, Int)] = [(.again, 1), (.failedCommit, 1), (.clock, 1)]
+private let oddDrivers: [(ToyOperation, Int)] = [(.glitch, 2), (.reset, 1), (.stepBack, 1)]
+
+private let allWorlds: [ToyRules] = [
+  ToyRules(
+    name: "nothing is unseen", weights: traffic + lives + moves + nuisances, isComplete: true, isUnlabelled: true),
+  ToyRules(
+    name: "links live on while nobody watches",
+    weights: traffic + absences + nuisances + [(.create, 1), (.rename, 2), (.touch, 1)], isComplete: true,
+    isUnlabelled: true),
+  ToyRules(
+    name: "everything but odd drivers",
+    weights: traffic + lives + moves + nuisances + absences + [(.overrun, 1), (.reboot, 1)], byIdentity: false),
+  ToyRules(name: "odd drivers", weights: traffic + lives + moves + nuisances + oddDrivers + [(.flood, 1)]),
+  ToyRules(
+    name: "32-bit readings", weights: traffic + lives + nuisances + absences + oddDrivers, byIdentity: false,
+    width: .bits32, largest: 2 << 32),
+  ToyRules(
+    name: "32-bit readings of hardware", weights: traffic + nuisances + oddDrivers + [(.touch, 1), (.rename, 1)],
+    width: .bits32, speed: 100, largest: 2 << 32),
+  ToyRules(
+    name: "neither inodes nor a boot id",
+    weights: traffic + lives + nuisances + absences + [(.reboot, 1), (.overrun, 1)], byIdentity: false,
+    hasInodes: false, knowsBoot: false),
+]
+
+@Suite("The law of the ledger, over random histories")
+struct LedgerPropertyTests {
+  static let worlds = allWorlds
+  @Test(
+    "counted never exceeds the truth, a loss is never without its label, and every tier adds up",
+    arguments: LedgerPropertyTests.worlds)
+  func law(rules: ToyRules) {
+    let count = histories / Self.worlds.count
+    print("\(count) histories: \(rules.name)")
+    for seed in 0..<UInt64(count) {
+      if let broken = rules.failure(seed: seed) {
+        Issue.record("\(broken)")
+        return
+      }
+    }
+  }
+}
