@@ -51,13 +51,16 @@ extension [BucketRow] {
     var sums: [RowKey: BucketRow] = [:]
     var order: [RowKey] = []
     for var row in self {
+      let start = floorDivide(row.start, slot) * slot
       if slot > 60 {
         row.placedRx = row.amounts.rxBytes
         row.placedTx = row.amounts.txBytes
-        row.flags.formUnion(slot > 300 ? [.acrossMinute, .acrossFiveMinutes] : .acrossMinute)
-        if slot > 3600 { row.flags.insert(.acrossHour) }
+        row.flags.insert(.acrossMinute)
+        if slot > 300 { row.flags.insert(.acrossFiveMinutes) }
+        // Slots are those of UTC: moved by more than five minutes a row may come to be in another local hour, day or month.
+        if slot > 300, row.start != start { row.flags.formUnion([.acrossHour, .acrossDay, .acrossMonth]) }
       }
-      row.start = floorDivide(row.start, slot) * slot
+      row.start = start
       let key = RowKey(start: row.start, link: row.link, tier: row.tier)
       if var sum = sums[key] {
         sum.amounts += row.amounts

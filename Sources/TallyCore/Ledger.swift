@@ -34,6 +34,8 @@ package struct Ledger: Sendable {
   package internal(set) var day: (start: Int64, end: Int64) = (0, 0)
   /// False while the running day's earlier amounts, which the store has, are not loaded.
   package internal(set) var todayIsKnown = false
+  /// UTC seconds: no amount was ever put at or after this. Ahead of the clock after that was set back.
+  var bookedUntil = Int64.min
 
   /// The clock steps seen by this process, newest last, at most `keptSteps`.
   package internal(set) var clockSteps: [ClockStep] = []
@@ -49,6 +51,8 @@ package struct Ledger: Sendable {
   var lastEpochNanoseconds: Int64 = 0
 
   static let epochLength: Int64 = 900_000_000
+  /// Bytes of the largest packet that offloads make (BIG TCP's limit).
+  static let largestPacket: UInt64 = 512 << 10
   static let keptSteps = 32
 
   package init(calendar: LocalCalendar) {
@@ -78,8 +82,8 @@ extension Ledger {
   /// Takes the time of an observation: finds steps of the clock, opens the day.
   mutating func advance(to now: Moment) {
     if let last = lastMoment, let elapsed = now.elapsed(since: last) {
-      let step = (now.utc - last.utc) - elapsed
-      if abs(step) >= Moment.second {
+      let step = now.utc &- last.utc &- elapsed
+      if step.magnitude >= Moment.second {
         let record = ClockStep(at: now.utcSeconds, by: step)
         clockStepCount += 1
         clockSteps.append(record)
@@ -93,14 +97,13 @@ extension Ledger {
   }
 
   private mutating func openDay(holding second: Int64) {
-    // The next day opens empty; any other is a step of the clock or a start, and the store has to tell.
-    let follows = second >= day.end && second < calendar.next(.day, day.end) && todayIsKnown
     day = (calendar.start(.day, second), calendar.next(.day, second))
     for slot in tallies.indices {
       tallies[slot].today = .zero
       tallies[slot].todayFlags = []
     }
-    todayIsKnown = follows
+    // A day that nothing was put in is empty; what is in any other the store has to tell.
+    todayIsKnown = day.start >= bookedUntil
   }
 
   /// Sets the running day's sums and marks from all of its rows, gaps and incarnations, of whatever tier: the stored
@@ -133,7 +136,6 @@ extension Ledger {
   /// Forgets the running day's bounds, for when the zone changed: the store has to tell again.
   package mutating func zoneChanged(_ calendar: LocalCalendar) {
     self.calendar = calendar
-    todayIsKnown = false
     day = (0, 0)
     if let now = lastMoment { openDay(holding: now.utcSeconds) }
   }
@@ -182,6 +184,7 @@ extension Ledger {
 
   private mutating func addToTally(_ amounts: Amounts, flags: BucketFlags, slot: Int, start: Int64) {
     tallies[slot].total += amounts
+    bookedUntil = max(bookedUntil, start &+ 60)
     if start >= day.start, start < day.end {
       tallies[slot].today += amounts
       tallies[slot].todayFlags.formUnion(flags)

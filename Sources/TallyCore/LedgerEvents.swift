@@ -37,70 +37,40 @@ extension Ledger {
     let from = bookedFrom(life, now)
     let ceiling = Ceiling.over(
       nanoseconds: now.boot - from, speedMbit: life.speedMbit == 0 ? nil : life.speedMbit, width: .bits64)
-    guard life.held.isEmpty, more.rxBytes <= ceiling.bytes, more.txBytes <= ceiling.bytes else { return }
+    guard !more.isZero, life.held.isEmpty, more.rxBytes <= ceiling.bytes, more.txBytes <= ceiling.bytes else { return }
     lives[position].counters = highWater(life.counters, counters)
+    lives[position].isRaised = true
     book(more, flags: [], at: position, placement(fromBoot: from, to: now))
   }
 
   private mutating func departed(ifindex: UInt32, final: LinkCounters?, movedOut: Bool, at now: Moment) {
     guard let position = positions[ifindex] else { return }
     let life = lives[position]
-    let slot = life.slot
     let from = bookedFrom(life, now)
-    let span = placement(fromBoot: from, to: now)
-    var flags: BucketFlags = []
-    var counters = life.counters
-    if let final {
-      var amounts = increase(final, life.counters)
-      if !life.held.isEmpty, !life.isVeth {
-        // What was odd stays odd in the final reading: it was a reset, or bytes that may not be believed.
-        let settled = settleHeld(life, final: final)
-        amounts = settled.amounts
-        flags.formUnion(settled.flags)
+    var isLost = final == nil
+    if var final {
+      if life.isVeth, !movedOut {
+        // What it received reads 0 by now, or lower than it was.
+        final.rxBytes = max(final.rxBytes, life.counters.rxBytes)
+        final.rxPackets = max(final.rxPackets, life.counters.rxPackets)
+        lives[position].held.subtract([.rxBytes, .rxPackets])
       }
-      counters = highWater(life.counters, final)
-      book(amounts, flags: flags, at: position, span)
+      // What is odd in the last reading was a reset, or bytes that may not be believed.
+      isLost = judgeReading(
+        final, width: .bits64, at: position, placement(fromBoot: from, to: now), from: from, isLast: true, now)
     }
-    if final == nil || !flags.isEmpty {
+    if isLost {
       recordLoss(
-        slot: slot, from: utcSeconds(ofBoot: from, at: now), to: now,
+        slot: life.slot, from: utcSeconds(ofBoot: from, at: now), to: now,
         reason: final == nil ? .vanished : .counterReset)
     }
     if movedOut {
       // The pair no longer dies together, so neither end may speak for the other.
       if life.peer != 0, let other = positions[life.peer] { lives[other].peer = 0 }
     } else {
-      settleVeth(life, counters: counters, from: from, now)
+      settleVeth(life, counters: lives[position].counters, from: from, now)
     }
     close(at: position, death: movedOut ? .movedOut : .deleted, now)
-  }
-
-  /// Final amounts of a life with counters in an odd state.
-  private func settleHeld(_ life: Life, final: LinkCounters) -> (amounts: Amounts, flags: BucketFlags) {
-    var amounts = Amounts.zero
-    var flags: BucketFlags = []
-    func settle(
-      _ counter: KeyPath<LinkCounters, UInt64>, _ amount: WritableKeyPath<Amounts, UInt64>, _ mask: CounterMask
-    ) {
-      let last = life.counters[keyPath: counter]
-      let value = final[keyPath: counter]
-      guard life.held.contains(mask) else {
-        amounts[keyPath: amount] = value > last ? value - last : 0
-        return
-      }
-      switch judge(last: last, raw: value, held: life.heldCounters[keyPath: counter], ceiling: .max) {
-      case .counted(let bytes): amounts[keyPath: amount] = bytes
-      case .reset(let bytes):
-        amounts[keyPath: amount] = bytes
-        flags.insert(.atLeast)
-      default: flags.insert(.atLeast)
-      }
-    }
-    settle(\.rxBytes, \.rxBytes, .rxBytes)
-    settle(\.txBytes, \.txBytes, .txBytes)
-    settle(\.rxPackets, \.rxPackets, .rxPackets)
-    settle(\.txPackets, \.txPackets, .txPackets)
-    return (amounts, flags)
   }
 
   // MARK: Veth
@@ -144,7 +114,7 @@ extension Ledger {
   private func above(_ a: UInt64, _ b: UInt64) -> UInt64 { a > b ? a - b : 0 }
 
   /// Boot-clock instant after which a life's unbooked bytes passed.
-  func bookedFrom(_ life: Life, _ now: Moment) -> Int64 { max(life.since, watchedFrom(at: now)) }
+  func bookedFrom(_ life: Life, _ now: Moment) -> Int64 { life.lags ? life.since : watchedFrom(at: now) }
 
   /// Boot-clock instant of the last sample; the instant of boot when that was in an earlier one.
   func watchedFrom(at now: Moment) -> Int64 {

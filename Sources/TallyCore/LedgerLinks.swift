@@ -40,18 +40,23 @@ extension Ledger {
   mutating func update(_ new: LinkFacts, at position: Int, _ now: Moment) {
     let slot = lives[position].slot
     var new = new
-    if new.inode == 0 { new.inode = lives[position].inode }
+    let isWithoutSysfs = new.inode == 0
+    if isWithoutSysfs {
+      if let old = facts[slot] { new.keepSysfs(of: old) }
+      new.inode = lives[position].inode
+    }
     lives[position].inode = new.inode
-    lives[position].speedMbit = trustedSpeed(new)
+    // A link that runs slower now may have run faster since the last sample.
+    lives[position].speedMbit = max(lives[position].speedMbit, trustedSpeed(new))
     notePeer(new, at: position)
     facts[slot] = new
-    let what = classify(new)
     var key = identityKey(new)
-    if let owner = slots[key], owner != slot, isPresent(owner) { key = nameKey(new) }
     let record = records[slot]
-    guard record.name != new.name || record.key != key || record.kind != what.kind || record.type != what.type else {
-      return
-    }
+    if let owner = slots[key], owner != slot, isPresent(owner) || record.key == nameKey(new) { key = nameKey(new) }
+    // What was known of a link is better than what rules make of half its facts.
+    let found = classify(new)
+    let (kind, type) = isWithoutSysfs ? (record.kind, record.type) : (found.kind, found.type)
+    guard record.name != new.name || record.key != key || record.kind != kind || record.type != type else { return }
     records[slot].key = key
     if slots[record.key] == slot {
       slots[record.key] = bearer(of: record.key)
@@ -59,8 +64,8 @@ extension Ledger {
     // The present bearer of a name owns it; an absent one of the same name keeps its history under its id.
     if slots[key].map({ !isPresent($0) }) ?? true { slots[key] = slot }
     records[slot].name = new.name
-    records[slot].kind = what.kind
-    records[slot].type = what.type
+    records[slot].kind = kind
+    records[slot].type = type
     records[slot].lastSeen = now.utcSeconds
     dirtySlots.insert(slot)
   }
@@ -81,9 +86,11 @@ extension Ledger {
   /// The record that a link belongs to: hardware by its permanent address unless another present link has
   /// the same, everything else by kind and name.
   private mutating func slot(for facts: LinkFacts, at now: Moment) -> (slot: Int, isNew: Bool) {
-    for key in [identityKey(facts), nameKey(facts)] {
-      guard let slot = slots[key] else { break }
-      if !isPresent(slot) { return (slot, false) }
+    if let owner = slots[identityKey(facts)] {
+      // One that had to go by its name because another had its address goes by it again, whoever comes first.
+      let named = slots[nameKey(facts)]
+      let candidates = records[owner].name == facts.name ? [owner, named] : [named, owner]
+      for case let slot? in candidates where !isPresent(slot) { return (slot, false) }
     }
     let what = classify(facts)
     let taken = slots[identityKey(facts)].map(isPresent) ?? false

@@ -14,6 +14,8 @@ extension Ledger {
     dirtySlots.removeAll()
     lastMoment = stored.lastMoment
     lastSample = stored.lastMoment
+    // What the store holds ahead of the clock, from a time when that was wrong, only the store can tell.
+    bookedUntil = .max
   }
 
   /// Takes a full list of links, with counters where the list has them.
@@ -29,26 +31,24 @@ extension Ledger {
     advance(to: now)
     let watchedUntil = watchedFrom(at: now)
     if cause == .start { resumeLives(before, at: now) }
-    apply(events, at: now)
-    let told = Set(events.compactMap(\.bornOrDead))
-    let links = links.filter { !told.contains($0.facts.ifindex) }
-    // The dead first: a name that was given anew is free only when its last bearer is closed.
-    let listed = told.union(links.map(\.facts.ifindex))
+    var touched = Set(events.compactMap(\.bornOrDead))
+    let listed = touched.union(links.map(\.facts.ifindex))
+    // What is gone frees its name before anything takes it.
     for life in lives where !listed.contains(life.ifindex) {
       if let position = positions[life.ifindex] { close(at: position, death: .vanished, now) }
     }
-    var unknown: [ListedLink] = []
+    apply(events, at: now)
+    let links = links.filter { touched.insert($0.facts.ifindex).inserted }
     for link in links {
-      if let position = positions[link.facts.ifindex] {
-        if isSame(lives[position], as: link.facts) {
-          update(link.facts, at: position, now)
-          continue
-        }
+      guard let position = positions[link.facts.ifindex] else { continue }
+      if isSame(lives[position], as: link.facts) {
+        noteDoubt(at: position, link.facts, from: watchedUntil, cause, now)
+        update(link.facts, at: position, now)
+      } else {
         close(at: position, death: .vanished, now)
       }
-      unknown.append(link)
     }
-    for link in unknown {
+    for link in links where positions[link.facts.ifindex] == nil {
       if before == nil {
         open(link.facts, base: link.counters ?? .zero, since: now.boot, birth: .firstSight, at: now)
       } else {
@@ -69,21 +69,24 @@ extension Ledger {
   private mutating func resumeLives(_ before: Moment?, at now: Moment) {
     guard let before else { return }
     let sameBoot = now.elapsed(since: before) != nil
+    // Without a boot id a boot clock that is further on may still be that of another boot, unless it began then too.
+    let isDoubtful =
+      now.bootID.isUnknown && (now.bootInstant &- before.bootInstant).magnitude >= Moment.second.magnitude
     let gapStart = before.utcSeconds
-    let gapEnd = sameBoot ? now.utcSeconds : max(gapStart, floorDivide(now.bootInstant, Moment.second))
     // At least a second long, also where the clock was set back meanwhile: an absence is never without a gap.
+    let gapEnd = max(
+      sameBoot ? now.utcSeconds : floorDivide(now.bootInstant, Moment.second), gapStart &+ 1)
     pending.gaps.append(
-      Gap(
-        link: nil, from: gapStart, to: max(gapEnd, gapStart + 1), reason: sameBoot ? .notRunning : .reboot,
-        lossy: true))
+      Gap(link: nil, from: gapStart, to: gapEnd, reason: sameBoot ? .notRunning : .reboot, lossy: true))
     var survivors: Set<Int> = []
     for slot in records.indices {
       guard let baseline = records[slot].baseline else { continue }
-      var life = Life(
-        ifindex: baseline.ifindex, slot: slot, inode: baseline.inode, counters: baseline.counters,
-        since: before.boot, speedMbit: 0, birth: baseline.birth, opened: baseline.opened)
       if now.elapsed(since: baseline.at) != nil {
+        var life = Life(
+          ifindex: baseline.ifindex, slot: slot, inode: baseline.inode, counters: baseline.counters,
+          since: before.boot, speedMbit: 0, birth: baseline.birth, opened: baseline.opened)
         life.isDirty = false
+        life.lags = false
         // Facts stand in until the list brings the present ones: an event may close this life before.
         var stand = LinkFacts()
         stand.ifindex = baseline.ifindex
@@ -93,14 +96,15 @@ extension Ledger {
         positions[baseline.ifindex] = lives.count
         lives.append(life)
         survivors.insert(slot)
+        if isDoubtful { recordLoss(slot: slot, from: gapStart, to: now, reason: .reboot) }
       } else {
         records[slot].baseline = nil
+        dirtySlots.insert(slot)
         pending.incarnations.append(
           Incarnation(
             link: records[slot].id, bootID: baseline.at.bootID, ifindex: baseline.ifindex, inode: baseline.inode,
-            opened: baseline.opened, birth: baseline.birth, closed: gapStart, death: .reboot))
-        pending.gaps.append(
-          Gap(link: records[slot].id, from: gapStart, to: max(gapEnd, gapStart + 1), reason: .reboot, lossy: true))
+            opened: baseline.opened, birth: baseline.birth, closed: max(gapStart, baseline.opened), death: .reboot))
+        pending.gaps.append(Gap(link: records[slot].id, from: gapStart, to: gapEnd, reason: .reboot, lossy: true))
       }
     }
     // What does not go on from its baseline may have come and gone unseen.
@@ -110,9 +114,20 @@ extension Ledger {
     }
   }
 
-  /// The same incarnation: by the inode where both are known, else by index and name alone.
+  /// The same incarnation: by the inode, or where it is not known by the index, which the kernel gives away anew only
+  /// if it is asked to. Then the name may have changed, and what is counted is certain for either incarnation.
   private func isSame(_ life: Life, as facts: LinkFacts) -> Bool {
-    if life.inode != 0, facts.inode != 0 { return life.inode == facts.inode }
-    return records[life.slot].name == facts.name
+    life.inode == 0 || facts.inode == 0 || life.inode == facts.inode
+  }
+
+  /// Labels a link of another name that only its index says to be the same.
+  private mutating func noteDoubt(
+    at position: Int, _ facts: LinkFacts, from: Int64, _ cause: ListCause, _ now: Moment
+  ) {
+    let life = lives[position]
+    guard life.inode == 0 || facts.inode == 0, records[life.slot].name != facts.name else { return }
+    recordLoss(
+      slot: life.slot, from: utcSeconds(ofBoot: from, at: now), to: now,
+      reason: cause == .start ? .notRunning : .eventOverrun)
   }
 }

@@ -24,66 +24,84 @@ extension Ledger {
       }
       let raw = readings[line].counters
       let last = lives[position].counters
-      let isQuiet = lives[position].held.isEmpty && width == .bits64
-      if isQuiet, raw == last { continue }
-      let startedLater = lives[position].since > sampledFrom
-      if isQuiet, !startedLater, lives[position].speedMbit == 0, raw.rxBytes >= last.rxBytes,
-        raw.txBytes >= last.txBytes, raw.rxPackets >= last.rxPackets, raw.txPackets >= last.txPackets,
-        raw.rxBytes - last.rxBytes <= ceiling, raw.txBytes - last.txBytes <= ceiling
-      {
-        lives[position].counters = raw
-        book(difference(raw, last), flags: [], at: position, placement)
-        continue
+      if width == .bits64, lives[position].isPlain {
+        if raw == last { continue }
+        if lives[position].speedMbit == 0, raw.rxBytes >= last.rxBytes, raw.txBytes >= last.txBytes,
+          raw.rxPackets >= last.rxPackets, raw.txPackets >= last.txPackets,
+          raw.rxBytes - last.rxBytes <= ceiling, raw.txBytes - last.txBytes <= ceiling
+        {
+          lives[position].counters = raw
+          book(difference(raw, last), flags: [], at: position, placement)
+          continue
+        }
       }
-      let span = startedLater ? self.placement(fromBoot: lives[position].since, to: now) : placement
-      let elapsed = now.boot - max(sampledFrom, lives[position].since)
-      judgeReading(raw, width: width, at: position, span, nanoseconds: elapsed, now)
+      let from = lives[position].lags ? lives[position].since : sampledFrom
+      let span = from == sampledFrom ? placement : self.placement(fromBoot: from, to: now)
+      // An event may have told more than a dump that was read before it; then the next reading tells.
+      let isOlder = lives[position].isRaised && liesBehind(raw, last, width)
+      lives[position].isRaised = false
+      lives[position].since = from
+      lives[position].lags = isOlder || judgeReading(raw, width: width, at: position, span, from: from, now)
     }
     lastSample = now
     closeEpoch(at: now)
     expireHalves(at: now)
   }
 
-  /// Judges each counter of a reading alone and books what is certain.
+  /// Judges each counter of a reading alone and books what is certain; true when one has to wait for the next reading.
+  ///
+  /// After the last reading there is no other: what is only too much for the link's speed is then believed at once.
   mutating func judgeReading(
-    _ raw: LinkCounters, width: CounterWidth, at position: Int, _ placement: Placement, nanoseconds: Int64,
+    _ raw: LinkCounters, width: CounterWidth, at position: Int, _ placement: Placement, from: Int64,
+    isLast: Bool = false,
     _ now: Moment
-  ) {
+  ) -> Bool {
     let speed = lives[position].speedMbit
-    let ceiling = Ceiling.over(nanoseconds: nanoseconds, speedMbit: speed == 0 ? nil : speed, width: width)
+    let ceiling = Ceiling.over(nanoseconds: now.boot - from, speedMbit: speed == 0 ? nil : speed, width: width)
     let packets = Ceiling(bytes: .max, isKnown: false)
+    let believed = isLast ? Ceiling.over(nanoseconds: now.boot - from, speedMbit: nil, width: width).bytes : 0
+    let before = lives[position].counters
     var amounts = Amounts.zero
     var flags: BucketFlags = []
     var wasReset = false
+    var waits = false
 
     func weigh(
       _ counter: WritableKeyPath<LinkCounters, UInt64>, _ amount: WritableKeyPath<Amounts, UInt64>,
-      _ mask: CounterMask, _ ceiling: Ceiling, life: inout Life, heldCount: inout UInt64
+      _ mask: CounterMask, _ ceiling: Ceiling, explained: UInt64, life: inout Life, heldCount: inout UInt64
     ) {
-      let last = life.counters[keyPath: counter]
+      let last = before[keyPath: counter]
       let value = raw[keyPath: counter]
       let held = life.held.contains(mask) ? life.heldCounters[keyPath: counter] : nil
       let verdict =
         width == .bits64
         ? judge(last: last, raw: value, held: held, ceiling: ceiling.bytes)
-        : judge32(last: last, raw: UInt32(truncatingIfNeeded: value), held: held, ceiling: ceiling)
+        : judge32(
+          last: last, raw: UInt32(truncatingIfNeeded: value), held: held, ceiling: ceiling, explained: explained)
       life.held.remove(mask)
       switch verdict {
       case .counted(let bytes):
         amounts[keyPath: amount] = bytes
-        life.counters[keyPath: counter] = width == .bits64 ? value : last &+ bytes
+        life.counters[keyPath: counter] = last &+ bytes
       case .ambiguous(let bytes):
         amounts[keyPath: amount] = bytes
         life.counters[keyPath: counter] = last &+ bytes
         if mask == .rxBytes || mask == .txBytes { flags.insert(.atLeast) }
+      case .held where value > last && value - last <= believed:
+        amounts[keyPath: amount] = value - last
+        life.counters[keyPath: counter] = value
+        flags.insert(.implausible)
       case .implausible(let bytes):
         amounts[keyPath: amount] = bytes
-        life.counters[keyPath: counter] = value
+        life.counters[keyPath: counter] = last &+ bytes
         flags.insert(.implausible)
       case .held:
         life.held.insert(mask)
         life.heldCounters[keyPath: counter] = value
-        heldCount += 1
+        heldCount &+= 1
+        waits = true
+        // Two odd readings that do not agree: whatever it does next, something was not seen.
+        if held != nil { flags.insert(.atLeast) }
       case .steppedBack:
         life.held.insert(mask)
         life.heldCounters[keyPath: counter] = value
@@ -96,17 +114,31 @@ extension Ledger {
       }
     }
 
-    weigh(\.rxBytes, \.rxBytes, .rxBytes, ceiling, life: &lives[position], heldCount: &heldReadings)
-    weigh(\.txBytes, \.txBytes, .txBytes, ceiling, life: &lives[position], heldCount: &heldReadings)
-    weigh(\.rxPackets, \.rxPackets, .rxPackets, packets, life: &lives[position], heldCount: &heldReadings)
-    weigh(\.txPackets, \.txPackets, .txPackets, packets, life: &lives[position], heldCount: &heldReadings)
+    func explained(_ new: UInt64, _ old: UInt64, bytesEach: UInt64) -> UInt64 {
+      let (low, high) = (UInt32(truncatingIfNeeded: old), UInt32(truncatingIfNeeded: new))
+      return high > low ? UInt64(high - low) * bytesEach : 0
+    }
+    let rxBytes = explained(raw.rxPackets, before.rxPackets, bytesEach: Ledger.largestPacket)
+    let txBytes = explained(raw.txPackets, before.txPackets, bytesEach: Ledger.largestPacket)
+    let rxPackets = explained(raw.rxBytes, before.rxBytes, bytesEach: 1)
+    let txPackets = explained(raw.txBytes, before.txBytes, bytesEach: 1)
+    weigh(
+      \.rxBytes, \.rxBytes, .rxBytes, ceiling, explained: rxBytes, life: &lives[position], heldCount: &heldReadings)
+    weigh(
+      \.txBytes, \.txBytes, .txBytes, ceiling, explained: txBytes, life: &lives[position], heldCount: &heldReadings)
+    weigh(
+      \.rxPackets, \.rxPackets, .rxPackets, packets, explained: rxPackets, life: &lives[position],
+      heldCount: &heldReadings)
+    weigh(
+      \.txPackets, \.txPackets, .txPackets, packets, explained: txPackets, life: &lives[position],
+      heldCount: &heldReadings)
     book(amounts, flags: flags, at: position, placement)
     if wasReset {
       let slot = lives[position].slot
       records[slot].resets &+= 1
-      recordLoss(
-        slot: slot, from: utcSeconds(ofBoot: now.boot - nanoseconds, at: now), to: now, reason: .counterReset)
+      recordLoss(slot: slot, from: utcSeconds(ofBoot: from, at: now), to: now, reason: .counterReset)
     }
+    return waits
   }
 
   private mutating func closeEpoch(at now: Moment) {
@@ -141,6 +173,15 @@ func increase(_ new: LinkCounters, _ old: LinkCounters) -> Amounts {
   return Amounts(
     rxBytes: above(new.rxBytes, old.rxBytes), txBytes: above(new.txBytes, old.txBytes),
     rxPackets: above(new.rxPackets, old.rxPackets), txPackets: above(new.txPackets, old.txPackets))
+}
+
+/// A counter is lower than it was; of narrow ones, which may have wrapped, by less than half their range.
+private func liesBehind(_ raw: LinkCounters, _ last: LinkCounters, _ width: CounterWidth) -> Bool {
+  func isBehind(_ new: UInt64, _ old: UInt64) -> Bool {
+    width == .bits64 ? new < old : UInt32(truncatingIfNeeded: new &- old) >= 1 << 31
+  }
+  return isBehind(raw.rxBytes, last.rxBytes) || isBehind(raw.txBytes, last.txBytes)
+    || isBehind(raw.rxPackets, last.rxPackets) || isBehind(raw.txPackets, last.txPackets)
 }
 
 /// The higher of each counter.

@@ -27,8 +27,12 @@ struct Life {
   var inode: UInt64
   /// High-water marks; 64 bits also for a narrow source, which is extended.
   var counters: LinkCounters
-  /// Boot-clock nanoseconds: its amounts cannot be older than this.
+  /// Boot-clock nanoseconds: what is not booked yet passed after this, if `lags`; else after the last sample.
   var since: Int64
+  /// The last sample did not settle it: it has had no reading yet, or an odd one.
+  var lags = true
+  /// An event raised its counters after the last reading; the next one may be older than that event.
+  var isRaised = false
   /// Mbit/s of hardware, 0 when unknown or virtual.
   var speedMbit: UInt32
   var isVeth = false
@@ -49,6 +53,9 @@ struct Life {
   var epochTx: UInt64 = 0
   var lastEpochRx: UInt64 = 0
   var lastEpochTx: UInt64 = 0
+
+  /// Nothing is odd about it: a reading says what passed since the last sample.
+  var isPlain: Bool { held.isEmpty && !lags && !isRaised }
 
   mutating func addToRate(rx: UInt64, tx: UInt64, epoch: UInt64) {
     if rateEpoch != epoch {

@@ -56,4 +56,17 @@ package struct LinkFacts: Hashable, Sendable {
   package var isUp: Bool { flags & 1 != 0 }
   package var isLoopback: Bool { flags & 8 != 0 || hardwareType == 772 }
   package var isVeth: Bool { infoKind == "veth" }
+
+  /// Takes what sysfs told of the same link before, for facts from an event after which it was gone from there.
+  mutating func keepSysfs(of old: LinkFacts) {
+    inode = old.inode
+    devtype = old.devtype
+    hasWirelessPhy = old.hasWirelessPhy
+    hasDevice = old.hasDevice
+    isVirtual = old.isVirtual
+    driver = old.driver
+    speedMbit = old.speedMbit
+    wirelessMode = old.wirelessMode
+    if tunType == 0 { tunType = old.tunType }
+  }
 }

@@ -9,6 +9,9 @@ package struct BootID: Hashable, Sendable {
     self.high = high
     self.low = low
   }
+
+  /// It could not be read.
+  var isUnknown: Bool { high == 0 && low == 0 }
 }
 
 /// One reading of the clocks, taken once per event and passed in.
@@ -33,12 +36,12 @@ package struct Moment: Hashable, Sendable {
   package var utcSeconds: Int64 { floorDivide(utc, Moment.second) }
 
   /// The instant of boot on the wall clock as it stands at this moment, nanoseconds since 1970.
-  package var bootInstant: Int64 { utc - boot }
+  package var bootInstant: Int64 { utc &- boot }
 
   /// Elapsed nanoseconds since `earlier` by the boot clock; nil when the boots differ and no clock can tell. A boot
   /// clock that went back proves another boot, also where the boot id is not known.
   package func elapsed(since earlier: Moment) -> Int64? {
-    bootID == earlier.bootID && boot >= earlier.boot ? boot - earlier.boot : nil
+    bootID == earlier.bootID && earlier.boot >= 0 && boot >= earlier.boot ? boot - earlier.boot : nil
   }
 }
 

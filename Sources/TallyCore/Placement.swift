@@ -17,10 +17,10 @@ struct Placement {
   /// the minute, and what passed in that moment cannot be told apart.
   static let tolerance = Moment.second
 
-  /// Spans longer than this are cut in five-minute, hour or day slices instead of minutes, so that a week
+  /// Spans longer than this are cut in local five minutes, hours or days instead of minutes, so that a week
   /// of absence does not write ten thousand rows a link. The slices stand in the minute tier at their start.
-  private static let cuts: [(span: Int64, slice: Int64)] = [
-    (2 * 3600, 60), (24 * 3600, 300), (35 * 86400, 3600), (.max, 86400),
+  private static let cuts: [(span: Int64, slice: Resolution)] = [
+    (2 * 3600, .minute), (24 * 3600, .fiveMinutes), (35 * 86400, .hour), (.max, .day),
   ]
 
   /// Cuts [from, to] (UTC nanoseconds, `from` <= `to`).
@@ -40,11 +40,11 @@ struct Placement {
       return
     }
     let seconds = (to - from) / Moment.second
-    let length = Placement.cuts.first { seconds <= $0.span }?.slice ?? 86400
+    let slice = Placement.cuts.first { seconds <= $0.span }?.slice ?? .day
     slices = []
     var start = floorDivide(from, Moment.minute) * 60
     while true {
-      let end = (floorDivide(start, length) + 1) * length
+      let end = max(calendar.next(slice, start), start + 60)
       let low = max(from, start * Moment.second)
       let high = min(to, end * Moment.second)
       if high > low { slices.append(Slice(start: start, weight: high - low)) }
@@ -57,10 +57,11 @@ struct Placement {
   private static func crossed(from: Int64, to: Int64, calendar: LocalCalendar) -> BucketFlags {
     guard from != to else { return [] }
     var flags: BucketFlags = .acrossMinute
-    if floorDivide(from, 300) != floorDivide(to, 300) { flags.insert(.acrossFiveMinutes) }
-    if floorDivide(from, 3600) != floorDivide(to, 3600) { flags.insert(.acrossHour) }
-    if calendar.start(.day, from) != calendar.start(.day, to) { flags.insert(.acrossDay) }
-    if calendar.start(.month, from) != calendar.start(.month, to) { flags.insert(.acrossMonth) }
+    let boundaries: [(Resolution, BucketFlags)] = [
+      (.fiveMinutes, .acrossFiveMinutes), (.hour, .acrossHour), (.day, .acrossDay), (.month, .acrossMonth),
+    ]
+    for (resolution, flag) in boundaries
+    where calendar.start(resolution, from) != calendar.start(resolution, to) { flags.insert(flag) }
     return flags
   }
 

@@ -3,69 +3,83 @@
 
 struct ToyDaemon {
   var ledger = Ledger(calendar: utcCalendar)
-  var stored: StoredState?
-  /// Every committed row and gap, as a store would add them up.
-  var rows: [BucketRow] = []
-  var gaps: [Gap] = []
+  var store = ToyStore()
   var isRunning = false
+  /// A commit that the store did not take.
+  private var waiting: Commit?
+
+  init(calendar: LocalCalendar = utcCalendar) {
+    ledger = Ledger(calendar: calendar)
+    store.calendar = calendar
+  }
 
   mutating func start(_ kernel: inout ToyKernel) {
-    ledger = Ledger(calendar: utcCalendar)
+    ledger = Ledger(calendar: ledger.calendar)
+    waiting = nil
     kernel.listening = true
     kernel.overrun = false
     kernel.queue = []
-    if let stored { ledger.restore(stored) }
+    if let stored = store.state { ledger.restore(stored) }
     list(&kernel, cause: .start)
     isRunning = true
     sample(&kernel)
     commit()  // else a crash before the first commit would make the next start a first one
   }
 
-  mutating func list(_ kernel: inout ToyKernel, cause: ListCause) {
-    let links = kernel.links.values.filter(\.isHere).sorted { $0.facts.ifindex < $1.facts.ifindex }
-      .map { ListedLink(facts: $0.facts, counters: $0.counters) }
-    let events = drain(&kernel)
-    ledger.apply(links, events: events, cause: cause, at: kernel.now)
+  /// `meanwhile` happens after the list was read, before the events.
+  mutating func list(_ kernel: inout ToyKernel, cause: ListCause, meanwhile: (inout ToyKernel) -> Void = { _ in }) {
+    let links = kernel.present.map(kernel.listed)
+    meanwhile(&kernel)
+    ledger.apply(links, events: kernel.drain(), cause: cause, at: kernel.now)
   }
 
-  private func drain(_ kernel: inout ToyKernel) -> [LinkEvent] {
-    let events = kernel.queue
-    kernel.queue = []
-    return events
-  }
-
-  mutating func sample(_ kernel: inout ToyKernel, width: CounterWidth = .bits64) {
+  /// `meanwhile` happens after the counters were read, before the events.
+  mutating func sample(_ kernel: inout ToyKernel, meanwhile: (inout ToyKernel) -> Void = { _ in }) {
     guard isRunning else { return }
     if kernel.overrun {
-      ledger.apply(drain(&kernel), at: kernel.now)
+      ledger.apply(kernel.drain(), at: kernel.now)
       kernel.overrun = false
       list(&kernel, cause: .overrun)
     }
-    let dump = kernel.links.values.filter(\.isHere).sorted { $0.facts.ifindex < $1.facts.ifindex }
-      .map { Reading(ifindex: $0.facts.ifindex, counters: $0.counters) }
-    let events = drain(&kernel)
-    ledger.apply(events, at: kernel.now)
+    let dump = kernel.dump()
+    let now = kernel.now
+    meanwhile(&kernel)
+    let events = kernel.drain()
+    ledger.apply(events, at: now)
     let touched = Set(events.compactMap(\.bornOrDead))
     dump.filter { !touched.contains($0.ifindex) }
-      .withUnsafeBufferPointer { ledger.apply($0, width: width, at: kernel.now) }
+      .withUnsafeBufferPointer { ledger.apply($0, width: kernel.width, at: now) }
+    if !ledger.todayIsKnown { loadToday() }
+  }
+
+  /// A sample, so many seconds later.
+  mutating func sample(_ kernel: inout ToyKernel, after seconds: Int64) {
+    kernel.pass(seconds * Moment.second)
+    sample(&kernel)
   }
 
   /// A wake-up for events alone.
   mutating func wake(_ kernel: inout ToyKernel) {
     guard isRunning, !kernel.overrun else { return }
-    ledger.apply(drain(&kernel), at: kernel.now)
+    ledger.apply(kernel.drain(), at: kernel.now)
   }
 
-  mutating func commit() {
-    guard isRunning, let commit = ledger.takeCommit(sequence: (stored?.sequence ?? 0) + 1) else { return }
-    var links: [LinkID: LinkRecord] = [:]
-    for link in stored?.links ?? [] { links[link.id] = link }
-    for link in commit.links { links[link.id] = link }
-    rows += commit.rows
-    gaps += commit.gaps
-    stored = StoredState(
-      sequence: commit.sequence, lastMoment: commit.at, links: links.values.sorted { $0.id < $1.id },
-      watermarks: stored?.watermarks ?? .new(at: commit.at.utcSeconds, calendar: utcCalendar))
+  /// Asks the store about the running day, as the daemon does.
+  mutating func loadToday() {
+    ledger.setToday(
+      from: UsageRows(
+        sequence: 0, watermarks: .new(at: 0, calendar: store.calendar), rows: entries, gaps: gaps,
+        incarnations: incarnations))
+  }
+
+  mutating func commit(fails: Bool = false) {
+    guard isRunning, var commit = ledger.takeCommit(sequence: (store.state?.sequence ?? 0) + 1) else { return }
+    if let earlier = waiting { commit.absorb(earlier) }
+    waiting = fails ? commit : nil
+    if fails { return }
+    let watermarks = store.state?.watermarks ?? .new(at: commit.at.utcSeconds, calendar: store.calendar)
+    commit.folds = watermarks.dueFolds(at: commit.at.utcSeconds, calendar: store.calendar)
+    store.commit(commit)
   }
 
   mutating func stop(_ kernel: inout ToyKernel) {
@@ -80,7 +94,37 @@ struct ToyDaemon {
     kernel.queue = []
   }
 
-  func total(_ name: String) -> Amounts? {
-    ledger.slot(name: LinkName(bytes: Array(name.utf8))).map { ledger.record(slot: $0).total }
+  // MARK: What it knows
+
+  /// Every row, committed or not.
+  var entries: [BucketRow] { store.entries + (waiting?.rows ?? []) + ledger.uncommittedRows }
+  var gaps: [Gap] { store.gaps + (waiting?.gaps ?? []) + ledger.uncommittedGaps }
+
+  /// Every incarnation by its last report.
+  var incarnations: [Incarnation] {
+    var store = store
+    var rest = Commit(sequence: 0, at: Moment(utc: 0, boot: 0, bootID: BootID(high: 0, low: 0)))
+    rest.incarnations = (waiting?.incarnations ?? []) + ledger.uncommittedIncarnations
+    store.commit(rest)
+    return Array(store.incarnations.values)
+  }
+
+  func slot(_ name: String) -> Int? { ledger.slot(name: LinkName(escaped: name)) }
+  func record(_ name: String) -> LinkRecord? { slot(name).map { ledger.record(slot: $0) } }
+  func total(_ name: String) -> Amounts? { record(name)?.total }
+  func rows(_ name: String) -> [BucketRow] {
+    let link = record(name)?.id
+    return entries.filter { $0.link == link }
+  }
+  func gaps(_ name: String) -> [Gap] {
+    let link = record(name)?.id
+    return gaps.filter { $0.link == link }
+  }
+
+  /// The totals of all records by id.
+  var totals: [LinkID: Amounts] {
+    var totals: [LinkID: Amounts] = [:]
+    for slot in ledger.records.indices { totals[ledger.records[slot].id] = ledger.record(slot: slot).total }
+    return totals
   }
 }

@@ -1,0 +1,260 @@
+// Random histories of links, clocks, drivers and crashes, the law they must obey, and their shortest failing part.
+@testable import TallyCore
+
+/// What can happen. Each draws its details from its own seed, so that it means the same when others are left out.
+enum ToyOperation: CaseIterable {
+  case push, flood, create, pair, delete, rename, moveOut, moveBack, touch
+  case sample, staleSample, again, wake, commit, failedCommit, clock
+  case glitch, reset, stepBack
+  case crash, start, stop, overrun, reboot
+}
+
+struct ToyStep {
+  var operation: ToyOperation
+  var seed: UInt64
+}
+
+/// A world in which histories play: what happens in it, and what its ledger owes.
+struct ToyRules: Sendable, CustomStringConvertible {
+  var name: String
+  /// How often each operation is drawn.
+  var weights: [(ToyOperation, Int)]
+  /// Counted must equal the truth, else it may be less where a label says so.
+  var isComplete = false
+  /// No figure of a link may carry a label.
+  var isUnlabelled = false
+  /// Judged identity by identity; else over all links, where identities may be mistaken while nobody watches.
+  var byIdentity = true
+  var width = CounterWidth.bits64
+  var hasInodes = true
+  var knowsBoot = true
+  /// Mbit/s of the links that are hardware.
+  var speed: UInt32?
+  /// Most bytes of one push.
+  var largest: UInt64 = 3_000_000
+
+  var description: String { name }
+
+  func has(_ operation: ToyOperation) -> Bool { weights.contains { $0.0 == operation } }
+}
+
+struct ToyWorld {
+  let rules: ToyRules
+  var kernel = ToyKernel()
+  var daemon = ToyDaemon()
+  var broken: String?
+
+  init(_ rules: ToyRules, seed: UInt64) {
+    self.rules = rules
+    kernel.width = rules.width
+    if !rules.knowsBoot { kernel.bootID = BootID(high: 0, low: 0) }
+    var dice = Seeded(seed)
+    for i in 0..<UInt64.random(in: 0...3, using: &dice) { kernel.create("eth\(i)", kind: "", speed: rules.speed) }
+    for index in kernel.present {
+      kernel.push(index, rx: UInt64.random(in: 0...rules.largest, using: &dice), tx: 7000)
+    }
+    kernel.truth = kernel.truth.map { _ in .zero }  // what was there before the first start is a baseline
+    daemon.start(&kernel)
+  }
+
+  mutating func play(_ step: ToyStep) {
+    var dice = Seeded(step.seed)
+    let passing = Int64.random(in: 1_000_000...40_000_000_000, using: &dice)
+    kernel.pass(passing)
+    let here = kernel.present
+    let any = here.isEmpty ? 0 : here[Int.random(in: 0..<here.count, using: &dice)]
+    switch step.operation {
+    case .sample: daemon.sample(&kernel)
+    case .again: again()
+    case .wake: daemon.wake(&kernel)
+    case .commit: daemon.commit()
+    case .failedCommit: daemon.commit(fails: true)
+    case .clock:
+      daemon.wake(&kernel)
+      kernel.utc += Int64.random(in: -90_000...90_000, using: &dice) * Moment.second
+    case .staleSample:
+      daemon.sample(&kernel) { kernel in
+        // In these milliseconds no link moves half of what a narrow counter holds.
+        var rules = rules
+        rules.largest = min(rules.largest, 1 << 30)
+        let possible = [ToyOperation.push, .touch, .delete, .create, .push, .touch].filter(rules.has)
+        for operation in possible.shuffled(using: &dice).prefix(3) {
+          kernel.pass(3_000_000)
+          ToyWorld.happen(operation, any, rules, 3_000_000, &kernel, &dice)
+        }
+      }
+    case .crash: daemon.crash(&kernel)
+    case .start: if !daemon.isRunning { daemon.start(&kernel) }
+    case .stop: if daemon.isRunning { daemon.stop(&kernel) }
+    case .overrun:
+      if daemon.isRunning, kernel.links.values.allSatisfy(\.isHere) { kernel.overrun = true }
+    case .reboot:
+      daemon.crash(&kernel)
+      kernel.reboot()
+      if !rules.knowsBoot { kernel.bootID = BootID(high: 0, low: 0) }
+    case .moveBack:
+      // A link that moved in while nobody watched is taken for one that was born here: a known limit.
+      guard daemon.isRunning, !kernel.overrun else { return }
+      ToyWorld.happen(.moveBack, any, rules, passing, &kernel, &dice)
+      daemon.wake(&kernel)
+      daemon.commit()
+    case .moveOut: if daemon.isRunning { ToyWorld.happen(.moveOut, any, rules, passing, &kernel, &dice) }
+    case .reset, .stepBack:
+      // A counter that has passed its old value again by the next reading hides what happened to it.
+      guard daemon.isRunning, kernel.links[any]?.peer == 0, kernel.odd.isEmpty, !kernel.overrun else { return }
+      daemon.wake(&kernel)
+      daemon.sample(&kernel)
+      ToyWorld.happen(step.operation, any, rules, passing, &kernel, &dice)
+      daemon.sample(&kernel)
+    default: ToyWorld.happen(step.operation, any, rules, passing, &kernel, &dice)
+    }
+    if !rules.hasInodes { for index in kernel.links.keys { kernel.links[index]!.facts.inode = 0 } }
+  }
+
+  /// What happens in the kernel, to a link that was drawn; 0 is none.
+  private static func happen(
+    _ operation: ToyOperation, _ any: UInt32, _ rules: ToyRules, _ nanoseconds: Int64, _ kernel: inout ToyKernel,
+    _ dice: inout Seeded
+  ) {
+    func roll(_ largest: UInt64) -> UInt64 { UInt64.random(in: 0...largest, using: &dice) }
+    switch operation {
+    case .push:
+      // Hardware moves no more than its speed allows.
+      let limit = kernel.links[any]?.facts.speedMbit.map { UInt64($0) * UInt64(nanoseconds / 1_000_000) * 125 }
+      kernel.push(any, rx: roll(min(rules.largest, limit ?? .max)), tx: roll(min(rules.largest / 3, limit ?? .max)))
+    case .flood: if kernel.links[any]?.peer == 0 { kernel.push(any, rx: 1 << (30 + roll(18)), tx: 0) }
+    case .create:
+      let away = kernel.links.values.contains { !$0.isHere }
+      let base = roll(3) == 0 && !away ? roll(1 << 20) : nil
+      let counters = base.map { LinkCounters(rxBytes: .max - $0, txBytes: 1 << 63, rxPackets: $0, txPackets: $0) }
+      let isOdd = rules.has(.reset) && !rules.has(.crash)
+      kernel.create("tun\(roll(2))-\(kernel.links.count)", kind: "tun", base: isOdd ? counters ?? .zero : .zero)
+    case .pair: kernel.createPair("va\(kernel.nextIndex)", "vb\(kernel.nextIndex)")
+    case .delete: kernel.delete(any)
+    case .rename: kernel.rename(any, to: "ren\(roll(3))")
+    case .touch: kernel.touch(any)
+    case .moveOut: kernel.moveOut(any)
+    case .moveBack:
+      if let back = kernel.links.values.filter({ !$0.isHere }).map(\.facts.ifindex).min() {
+        kernel.push(back, rx: 1_000_000, tx: 1)
+        kernel.moveBack(back)
+      }
+    case .reset: kernel.resetDriver(any)
+    case .stepBack: kernel.stepBack(any, by: roll(100_000))
+    case .glitch:
+      // One odd reading in a row: two are a reset for all that anybody can tell.
+      guard let link = kernel.links[any], !kernel.lied.contains(any) else { return }
+      var odd = link.counters
+      switch roll(rules.width == .bits64 ? 3 : 1) {
+      case 0: odd = .zero
+      case 1: (odd.rxBytes, odd.rxPackets) = (0, 0)
+      case 2: odd.txBytes /= 2
+      default: odd.rxBytes = 1 << 63
+      }
+      kernel.odd[any] = odd
+    default: break
+    }
+  }
+
+  /// The same reading twice changes nothing.
+  private mutating func again() {
+    guard daemon.isRunning else { return }
+    for _ in 0..<4 { daemon.sample(&kernel) }  // what was odd is settled
+    let totals = daemon.totals
+    daemon.sample(&kernel)
+    if daemon.totals != totals { broken = "a reading that was shown again was booked again" }
+  }
+
+  mutating func end() {
+    if !daemon.isRunning { daemon.start(&kernel) }
+    for _ in 0..<4 {
+      kernel.pass(Moment.second)
+      daemon.sample(&kernel)
+    }
+    daemon.commit()
+    broken = broken ?? law() ?? sums()
+  }
+
+  /// Counted is never more than the truth, and a difference is never without a label.
+  private func law() -> String? {
+    let ledger = daemon.ledger
+    for key in rules.byIdentity ? Set(kernel.keys).sorted() : [""] {
+      var truth = Amounts.zero
+      for history in kernel.truth.indices where key.isEmpty || kernel.keys[history] == key {
+        truth += kernel.truth[history]
+      }
+      var counted = Amounts.zero
+      var isLabelled = daemon.gaps.contains { $0.link == nil && $0.lossy }
+      for slot in ledger.records.indices where key.isEmpty || ledger.records[slot].key == key {
+        let record = ledger.record(slot: slot)
+        counted += record.total
+        let isOwnLoss = record.totalIsAtLeast || daemon.gaps.contains { $0.link == record.id && $0.lossy }
+        if rules.isUnlabelled, isOwnLoss { return "\(key): labelled without a loss" }
+        isLabelled = isLabelled || isOwnLoss
+      }
+      guard counted.rxBytes <= truth.rxBytes, counted.txBytes <= truth.txBytes, counted.rxPackets <= truth.rxPackets,
+        counted.txPackets <= truth.txPackets
+      else { return "\(key): invented, counted \(counted) of \(truth)" }
+      if rules.isComplete || !isLabelled, counted.rxBytes != truth.rxBytes || counted.txBytes != truth.txBytes {
+        return "\(key): lost, counted \(counted) of \(truth)"
+      }
+    }
+    return nil
+  }
+
+  /// Totals, the running day and every tier add up to the entries.
+  private func sums() -> String? {
+    let ledger = daemon.ledger
+    var all: [LinkID: Amounts] = [:]
+    var today: [LinkID: Amounts] = [:]
+    for row in daemon.entries {
+      all[row.link, default: .zero] += row.amounts
+      if row.start >= ledger.day.start, row.start < ledger.day.end { today[row.link, default: .zero] += row.amounts }
+    }
+    for slot in ledger.records.indices {
+      let record = ledger.record(slot: slot)
+      if all[record.id, default: .zero] != record.total { return "\(record.name): rows do not add up to the total" }
+      if ledger.todayIsKnown, today[record.id, default: .zero] != ledger.today(slot: slot).amounts {
+        return "\(record.name): rows do not add up to the running day"
+      }
+    }
+    for tier in Tier.allCases where daemon.store.sums(tier) != daemon.store.sums(.minute) {
+      return "tier \(tier) does not add up to the minutes"
+    }
+    return nil
+  }
+}
+
+extension ToyRules {
+  /// Plays a history; what broke, or nil.
+  func play(_ steps: [ToyStep], seed: UInt64) -> String? {
+    var world = ToyWorld(self, seed: seed)
+    for step in steps where world.broken == nil { world.play(step) }
+    if world.broken == nil { world.end() }
+    return world.broken
+  }
+
+  func steps(seed: UInt64, count: Int = 50) -> [ToyStep] {
+    var dice = Seeded(seed)
+    let bag = weights.flatMap { Array(repeating: $0.0, count: $0.1) }
+    return (0..<count).map { _ in ToyStep(operation: bag.randomElement(using: &dice)!, seed: dice.next()) }
+  }
+
+  /// Plays the history of a seed; on failure what broke, with the shortest history found by leaving out steps.
+  func failure(seed: UInt64) -> String? {
+    var steps = steps(seed: seed)
+    guard var broken = play(steps, seed: seed) else { return nil }
+    var isShorter = true
+    while isShorter {
+      isShorter = false
+      for index in steps.indices.reversed() {
+        var fewer = steps
+        fewer.remove(at: index)
+        guard let still = play(fewer, seed: seed) else { continue }
+        (steps, broken, isShorter) = (fewer, still, true)
+      }
+    }
+    let history = steps.map { "\($0.operation)(\($0.seed))" }.joined(separator: " ")
+    return "\(name), seed \(seed): \(broken)\n  after \(history)"
+  }
+}
