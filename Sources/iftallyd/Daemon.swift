@@ -169,7 +169,7 @@ final class Daemon {
   /// The service is ready when there is a sample; until then clients are told that it is loading.
   private func firstSample() {
     do {
-      try sampler.start()
+      try sampler.sample()
     } catch {
       log.error(code: "sampling_failed", "\(error); trying again")
       try? retryTimer?.arm(afterMilliseconds: 1000)

@@ -33,16 +33,12 @@ final class Sampler {
     if let stored { ledger.restore(stored) }
   }
 
-  /// The first list and sample; to be called again when it failed.
-  func start() throws(LinkSourceError) {
-    if !isListed { try list(cause: .start) }
-    isListed = true
-    try sample()
-  }
-
-  /// Reads counters and events now and books them.
+  /// Reads counters and events now and books them; the first time, and until that succeeds, the list of links before.
   func sample() throws(LinkSourceError) {
     let begun = clocks.now()
+    // Whoever asks first: without the list, what the store knows is not resumed and would be counted anew.
+    if !isListed { try list(cause: .start) }
+    isListed = true
     let sample = try kernel.sample()
     ledger.apply(sample.events, at: sample.at)
     let strangers = ledger.strangers
@@ -90,6 +86,8 @@ final class Sampler {
   func drainEvents() -> Bool {
     do {
       let drained = try kernel.drainEvents()
+      // What happens before the first list is in it.
+      guard isListed else { return false }
       ledger.apply(drained.events, at: clocks.now())
       if drained.overrun {
         try list(cause: .overrun)

@@ -75,7 +75,12 @@ extension Api {
       }
     }
     var slots: [Int]?
-    for name in names { slots = try (slots ?? []) + [slot(named: name)] }
+    var seen: Set<Int> = []
+    for name in names {
+      let slot = try slot(named: name)
+      // Thousands of times the same name fit into one request, and must not make an answer of thousands of series.
+      if seen.insert(slot).inserted { slots = (slots ?? []) + [slot] }
+    }
     let (from, to, resolution) = try span(single, at: now)
     var limit: Int?
     if let text = single["limit"] {
