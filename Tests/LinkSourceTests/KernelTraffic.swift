@@ -20,7 +20,10 @@ func prepareToSend(_ name: String, number: Int) throws {
 /// Waits for events, 5 seconds at most.
 func nextEvents(_ links: KernelLinks) throws -> [LinkEvent] {
   var waiting = pollfd(fd: links.eventDescriptor, events: Int16(POLLIN), revents: 0)
-  guard poll(&waiting, 1, 5000) == 1 else { throw NamespaceError(what: "no event came") }
+  var ready: Int32
+  // Other tests' processes end meanwhile, and their signals interrupt.
+  repeat { ready = poll(&waiting, 1, 5000) } while ready < 0 && errno == EINTR
+  guard ready == 1 else { throw NamespaceError(what: "no event came") }
   return try links.drainEvents().events
 }
 

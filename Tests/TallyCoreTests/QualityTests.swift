@@ -19,7 +19,8 @@ private func quality(
   _ flags: BucketFlags = [], placedBy: BucketFlags = .acrossHour, gaps: [Gap] = [], lives: [Incarnation] = [life(50)]
 ) -> Quality {
   Quality(
-    flags: flags, placedBy: placedBy, link: 1, firstSeen: 50, from: 100, to: 200, gaps: gaps, incarnations: lives)
+    flags: flags, placedBy: placedBy, link: 1, firstSeen: 50, watchedSince: 0, from: 100, to: 200, gaps: gaps,
+    incarnations: lives)
 }
 
 @Suite("Quality")
@@ -57,6 +58,18 @@ struct QualityTests {
     #expect(quality(gaps: [gap(120, 130, link: 1)]).completeness == .atLeast)
   }
 
+  @Test("what lies before counting began was not observed, and a span wholly before it is at_least")
+  func before() {
+    func since(_ start: Int64, _ from: Int64, _ to: Int64) -> Quality {
+      Quality(
+        flags: [], placedBy: [], link: 1, firstSeen: start, watchedSince: start, from: from, to: to, gaps: [],
+        incarnations: [life(start)])
+    }
+    #expect(since(150, 100, 200) == Quality(completeness: .complete, coverage: 0.5, resets: 0, gaps: 0))
+    #expect(since(200, 100, 200) == Quality(completeness: .atLeast, coverage: 0, resets: 0, gaps: 0))
+    #expect(since(50, 100, 200).coverage == 1)
+  }
+
   @Test("a gap that lost nothing is a gap all the same")
   func harmless() {
     let harmless = Gap(link: nil, from: 120, to: 130, reason: .notRunning, lossy: false)
@@ -79,7 +92,8 @@ struct QualityTests {
     let fallen = gap(120, 130, link: 1, reason: .counterReset)
     #expect(quality(gaps: [fallen, gap(10, 20, link: 1, reason: .counterReset)]).resets == 1)
     let first = Quality(
-      flags: [], placedBy: [], link: 1, firstSeen: 100, from: 100, to: 200, gaps: [], incarnations: [life(100)])
+      flags: [], placedBy: [], link: 1, firstSeen: 100, watchedSince: 0, from: 100, to: 200, gaps: [],
+      incarnations: [life(100)])
     #expect(first.resets == 0)
   }
 
@@ -87,7 +101,8 @@ struct QualityTests {
   func empty() {
     for to in [100, 50] as [Int64] {
       let quality = Quality(
-        flags: [], placedBy: [], link: 1, firstSeen: 0, from: 100, to: to, gaps: [gap(0, 500)], incarnations: [])
+        flags: [], placedBy: [], link: 1, firstSeen: 0, watchedSince: 0, from: 100, to: to, gaps: [gap(0, 500)],
+        incarnations: [])
       #expect(quality.coverage == 1)
     }
   }
@@ -113,7 +128,8 @@ struct QualityTests {
     daemon.start(&kernel)
     let record = daemon.record("tun0")!
     let quality = Quality(
-      flags: [], placedBy: [], link: record.id, firstSeen: record.firstSeen, from: from, to: kernel.now.utcSeconds,
+      flags: [], placedBy: [], link: record.id, firstSeen: record.firstSeen, watchedSince: 0, from: from,
+      to: kernel.now.utcSeconds,
       gaps: daemon.gaps, incarnations: Array(daemon.store.incarnations.values))
     #expect(quality.completeness == .atLeast)
   }
