@@ -6,6 +6,6 @@ scripts/release.sh
 export IFTALLY_BIN=$PWD/.build/release
 for part in Tests/bench.d/*; do
   [ -x "$part" ] || continue
-  say "" "== $(sed -n '/^#!/d; s/^# *//p; /^#/q' "$part")"
+  say "" "== $(sed -n '/^#!/d; /^#/{s/^# *//p;q}' "$part")"
   "$part"
 done

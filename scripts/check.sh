@@ -22,7 +22,7 @@ run_part "Lint" scripts/lint.sh
 run_part "Tests" scripts/test.sh
 for part in Tests/check.d/*; do
   [ -x "$part" ] || continue
-  run_part "$(sed -n '/^#!/d; s/^# *//p; /^#/q' "$part")" "$part"
+  run_part "$(sed -n '/^#!/d; /^#/{s/^# *//p;q}' "$part")" "$part"
 done
 
 say "" "Summary"

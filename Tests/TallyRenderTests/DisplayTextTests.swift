@@ -1,6 +1,6 @@
-// Text of foreign origin on a terminal: what is escaped, how wide it is.
-import TallyWire
 // Text on a terminal: nothing in a name may act there, and columns stay in line.
+
+import TallyWire
 import Testing
 
 @testable import TallyRender
