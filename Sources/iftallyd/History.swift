@@ -33,7 +33,7 @@ final class History {
   var commitFailed: (StoreError) -> Void = { _ in }
 
   private let workers: StoreWorkers?
-  private let retention = Retention()
+  let retention = Retention()
   private var sequence: UInt64
   private var inFlight: Commit?
   /// Failed or not yet submitted, older than anything in the ledger.
