@@ -24,7 +24,8 @@ class RandomWalk(LabCase):
         self.dice = random.Random(SEED)
         self.walked = []
         self.lossy = set()  # names of which something passed that nobody could see
-        self.ended = 0.0  # when a link ended last
+        self.changed = 0.0  # when a link came or went last
+        self.known = []  # links that were there when the daemon ended
         self.run_daemon = self.daemon()
         self.is_running = True
 
@@ -41,6 +42,7 @@ class RandomWalk(LabCase):
             links.pair(self.lab, *chosen)
         else:
             kind(self.lab, chosen[0])
+        self.changed = time.monotonic()
         return chosen
 
     def push(self):
@@ -57,11 +59,13 @@ class RandomWalk(LabCase):
             return False
         link = self.dice.choice(self.lab.truth.live)
         both = [link, link.other] if isinstance(link, links.PairEnd) else [link]
+        if not self.is_running and link not in self.known:
+            return False  # of a link that came and went while nobody looked not even the name is known
         # Nobody here sees what the end of a container received last; nor the end of a link while nobody looks.
         if isinstance(link, links.Veth) or not self.is_running:
             self.lossy |= {one.name for one in both}
         link.delete()
-        self.ended = time.monotonic()
+        self.changed = time.monotonic()
         return [one.name for one in both]
 
     def rename(self):
@@ -79,17 +83,17 @@ class RandomWalk(LabCase):
     def kill(self):
         if not self.is_running:
             return False
-        # The end of a link is committed within a second; a kill before that is another test's.
-        time.sleep(max(0, self.ended + 1.5 - time.monotonic()))
+        # What came or went is committed within a second; a kill before that is another test's.
+        time.sleep(max(0, self.changed + 1.5 - time.monotonic()))
         self.run_daemon.kill()
-        self.is_running = False
+        self.is_running, self.known = False, list(self.lab.truth.live)
         return True
 
     def stop(self):
         if not self.is_running:
             return False
         self.assertEqual(self.run_daemon.stop(), 0, self.story())
-        self.is_running = False
+        self.is_running, self.known = False, list(self.lab.truth.live)
         return True
 
     def start(self):
