@@ -31,6 +31,16 @@ package struct Retention: Hashable, Sendable {
 
   package init() {}
 
+  /// From where on everything of a tier is still there at `second`; nil: from the beginning.
+  package func kept(_ tier: Tier, at second: Int64) -> Int64? {
+    switch tier {
+    case .minute: second - minutes
+    case .fiveMinutes: second - fiveMinutes
+    case .hour: second - hours
+    case .day: nil
+    }
+  }
+
   /// What may be dropped at `second`: nothing that its coarser tiers have not folded yet.
   package func bounds(at second: Int64, watermarks: Watermarks) -> [Tier: Int64] {
     [

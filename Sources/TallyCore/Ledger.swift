@@ -22,6 +22,9 @@ package struct Ledger: Sendable {
   /// Veth ends whose own counters could not say what they received, by the ifindex of the other end.
   var halves: [UInt32: VethHalf] = [:]
 
+  /// The earliest `firstSeen` of all records; replies ask for it once a link.
+  var firstRecordSeen: Int64?
+
   var dirtySlots: Set<Int> = []
   var pending = Pending()
   var nextID: LinkID = 1
@@ -146,7 +149,7 @@ extension Ledger {
   }
 
   /// When counting began here: the first link ever seen, UTC seconds.
-  package var watchedSince: Int64 { records.map(\.firstSeen).min() ?? lastMoment?.utcSeconds ?? 0 }
+  package var watchedSince: Int64 { firstRecordSeen ?? lastMoment?.utcSeconds ?? 0 }
 
   // MARK: Booking
 

@@ -113,6 +113,7 @@ extension Ledger {
   mutating func add(_ record: LinkRecord) -> Int {
     let slot = records.count
     records.append(record)
+    firstRecordSeen = min(firstRecordSeen ?? .max, record.firstSeen)
     facts.append(nil)
     var tally = Tally()
     tally.total = record.total

@@ -56,7 +56,9 @@ extension Quality {
       // What lived through a gap lost nothing in it: its counter went on.
       let survived = gap.link == nil && lives.contains { $0.opened <= gap.from && ($0.closed ?? .max) >= gap.to }
       count += 1
-      if gap.lossy, !survived { lossy = true }
+      // Nor did what was not known before; those that were and died in it have a gap of their own.
+      let isConcerned = gap.link != nil || gap.from > firstSeen
+      if gap.lossy, isConcerned, !survived { lossy = true }
       unseen.append((max(gap.from, from), min(gap.to, to)))
     }
     unseen.sort { $0.from < $1.from }

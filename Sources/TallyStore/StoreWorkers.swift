@@ -4,10 +4,10 @@ package import TallyCore
 
 /// Opens the store in `directory` on a thread of its own, and from then on writes there and reads on another.
 ///
-/// No call waits for the disk, except `waitUntilOpened` and `stop`. A failed commit stays the caller's: what it held
-/// goes into the next one, under the sequence that failed. When an error says `.vanished` or `.corrupt`, `reopen`
-/// and, after `.opened`, commit on from the sequence and watermarks of the new state, with every link record: the
-/// totals that are known here survive that way, the history that was only in the old file does not.
+/// No call waits for the disk, except `waitUntilOpened`, `waitForCommits` and `stop`. A failed commit stays the
+/// caller's: what it held goes into the next one, under the sequence that failed. When an error says `.vanished` or
+/// `.corrupt`, `reopen` and, after `.opened`, commit on from the sequence and watermarks of the new state, with every
+/// link record: the totals that are known here survive that way, the history that was only in the old file does not.
 package final class StoreWorkers: Sendable {
   private let exchange: StoreExchange
   private let writer: WorkerThread
@@ -76,6 +76,11 @@ package final class StoreWorkers: Sendable {
   }
 
   package var health: StoreHealth { exchange.monitor.read { $0.health } }
+
+  /// Waits until no commit is queued or being written, but not longer than the deadline.
+  package func waitForCommits(deadlineSeconds: Int) {
+    _ = exchange.monitor.wait(seconds: deadlineSeconds) { $0.health.pendingCommits == 0 ? true : nil }
+  }
 
   /// Writes what is queued, then `commit`, and closes the store; waits for that, but not longer than the deadline.
   ///

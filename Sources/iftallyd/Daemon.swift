@@ -218,6 +218,8 @@ final class Daemon {
     commit()
     if isHealthy { ServiceNotify.watchdog() }
     ServiceNotify.status(statusLine())
+    // A long answer leaves holes that the allocator would keep: measured 180 MB after 200 000 points.
+    process_return_memory()
     do {
       try timer.armNextMinute(after: sampler.clocks.now())
     } catch {

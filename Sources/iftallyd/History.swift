@@ -33,7 +33,7 @@ final class History {
   var commitFailed: (StoreError) -> Void = { _ in }
 
   private let workers: StoreWorkers?
-  private let retention = Retention()
+  let retention = Retention()
   private var sequence: UInt64
   private var inFlight: Commit?
   /// Failed or not yet submitted, older than anything in the ledger.
@@ -164,15 +164,17 @@ final class History {
 
   /// Hands over everything and waits for it, at the end of the process; returns why it could not be written.
   func finish(_ sampler: Sampler, deadlineSeconds: Int) -> StoreError? {
-    collect()
     guard let workers else { return nil }
+    // Were the one being written to fail, a commit behind it would be refused: the last one has to hold both.
+    if inFlight != nil { workers.waitForCommits(deadlineSeconds: deadlineSeconds / 2) }
+    collect()
     let last = sampler.ledger.takeCommit(sequence: sequence + (inFlight == nil ? 1 : 2))
     var commit = last
     if let earlier = waiting {
       commit?.absorb(earlier)
       waiting = nil
     }
-    let (results, finished) = workers.stop(commit: commit, deadlineSeconds: deadlineSeconds)
+    let (results, finished) = workers.stop(commit: commit, deadlineSeconds: deadlineSeconds / 2)
     for case .failed(_, let error) in results { return error }
     return finished
       ? nil : StoreError(.busy, "the store did not finish its last commit within \(deadlineSeconds) s")

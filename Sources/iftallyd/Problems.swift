@@ -32,6 +32,12 @@ struct RequestError: Error {
       remedy: "GET /v1/interfaces lists those that were")
   }
 
+  static func tooMuch(_ detail: String) -> RequestError {
+    RequestError(
+      code: Problem.Code.badParameter, status: 400, title: "The answer would be too long", detail: detail,
+      remedy: "ask for a shorter span, a coarser resolution, fewer interfaces or a limit")
+  }
+
   static let loading = RequestError(
     code: Problem.Code.loading, status: 503, title: "No data yet",
     detail: "the first sample has not been taken", remedy: "ask again in a second",

@@ -23,6 +23,8 @@ struct UsageRequest {
 extension Api {
   /// 9999-01-01, later than any clock; still a date.
   private static let endOfTime: Int64 = 253_370_764_800
+  /// About 8 MB of JSON and half a second of the loop: no question may hold up the others for longer.
+  private static let mostPoints = 50_000
 
   func usage(_ asking: [HTTPTarget.QueryItem], _ exchange: HTTPExchange) throws(RequestError) -> HTTPReply {
     let now = try present()
@@ -34,11 +36,14 @@ extension Api {
       // The disk may have taken a while: what is newer than the store's answer is of this moment.
       sampler.sampleForQuery()
       switch answer {
+      case .failure(let error) where error.kind == .tooManyRows:
+        exchange.respond(RequestError.tooMuch("it would be made of more than \(query.maximumRows) rows").response)
       case .failure(let error): exchange.respond(RequestError.storeUnavailable(error.description).response)
       case .success(let stored):
         let rows = history.complete(stored, ledger: ledger, from: asked.from, to: asked.to)
         do throws(RequestError) {
-          if case .now(let response) = try Api.json(reply(asked, rows, at: ledger.lastSample ?? now)) {
+          let reply = try reply(asked, rows, at: ledger.lastSample ?? now)
+          if case .now(let response) = try Api.json(reply) {
             exchange.respond(response)
           }
         } catch {
@@ -126,8 +131,14 @@ extension Api {
 
   // MARK: The answer
 
-  private func reply(_ asked: UsageRequest, _ rows: UsageRows, at now: Moment) -> UsageReply {
+  private func reply(
+    _ asked: UsageRequest, _ rows: UsageRows, at now: Moment
+  ) throws(RequestError) -> UsageReply {
     let byLink = points(rows.rows, asked.resolution)
+    let count = byLink.values.reduce(0) { $0 + min($1.count, asked.limit ?? .max) }
+    guard count <= Api.mostPoints else {
+      throw .tooMuch("the answer would have \(count) points, more than \(Api.mostPoints)")
+    }
     var gapsOf: [LinkID?: [Gap]] = [:]
     for gap in rows.gaps { gapsOf[gap.link, default: []].append(gap) }
     let livesOf = Dictionary(grouping: rows.incarnations, by: \.link)
@@ -194,8 +205,12 @@ extension Api {
           completeness: label.completeness.rawValue, coverage: rounded(label.coverage)))
     }
     if let limit = asked.limit, shown.count > limit { shown.removeFirst(shown.count - limit) }
-    let label = quality(
-      sum.flags, asked.resolution.placedBy, asked.to == Api.endOfTime ? since : asked.from, asked.to)
+    let from = asked.to == Api.endOfTime ? since : asked.from
+    // Fine periods are dropped by age: a sum over them must not pass for all that the counter showed.
+    if let kept = history.retention.kept(asked.resolution.tier, at: now.utcSeconds), max(from, record.firstSeen) < kept {
+      sum.flags.insert(.atLeast)
+    }
+    let label = quality(sum.flags, asked.resolution.placedBy, from, asked.to)
     return UsageSeries(
       interface: SeriesInterface(
         id: "id:\(record.id)", name: record.name.escaped, kind: record.kind.rawValue, type: record.type,

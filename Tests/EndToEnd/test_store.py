@@ -2,8 +2,10 @@
 import glob
 import itertools
 import os
+import signal
 import sqlite3
 import subprocess
+import time
 
 from Lab import links
 from Lab.daemon import Daemon, wait_for
@@ -130,6 +132,23 @@ class Store(LabCase):
         daemon.stop()
         with open(path, "rb") as handle:
             self.assertEqual(handle.read(), before)
+
+    def test_a_stop_behind_a_commit_that_fails_commits_both(self):
+        tun = links.Tun(self.lab, "tun0")
+        daemon = self.daemon()
+        other = sqlite3.connect(os.path.join(daemon.store, "iftally.db"), isolation_level=None)
+        self.addCleanup(other.close)
+        other.execute("BEGIN IMMEDIATE")
+        tun.push(1_000_000, 500_000)
+        truth = tun.since_base()
+        tun.delete()
+        wait_for(lambda: daemon.client.status()["commit"]["pending_rows"], "the departure is being committed")
+        daemon.process.send_signal(signal.SIGTERM)
+        time.sleep(6)  # a commit gives up after 5 s
+        other.execute("ROLLBACK")
+        self.assertEqual(daemon.process.wait(20), 0, daemon.log())
+        daemon.start()
+        self.assert_total(daemon, "tun0", truth)
 
     def run_second(self, second):
         return subprocess.run([program("iftallyd"), "--config", second.configuration], capture_output=True, text=True,
