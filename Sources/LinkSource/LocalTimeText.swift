@@ -6,7 +6,8 @@ import TallyCore
 /// (0 to 9) of the second. Rounded down.
 package func rfc3339(_ utcNanoseconds: Int64, fraction: Int = 0) -> String {
   let seconds = floorDivide(utcNanoseconds, Moment.second)
-  return rfc3339(seconds: seconds, nanoseconds: utcNanoseconds - seconds * Moment.second, fraction: fraction)
+  // Wrapping: the second that holds the least moment begins before it.
+  return rfc3339(seconds: seconds, nanoseconds: utcNanoseconds &- seconds &* Moment.second, fraction: fraction)
 }
 
 /// The same of a whole UTC second, of any year: nanoseconds end in 2262.
