@@ -63,7 +63,7 @@ extension Api {
     for item in query {
       let name = String(decoding: item.name, as: UTF8.self)
       switch name {
-      case "interface": names += item.value.split(separator: UInt8(ascii: "+")).map(Array.init)
+      case "interface": names += try interfaceNames(item.value)
       case "kind":
         for word in String(decoding: item.value, as: UTF8.self).split(separator: "+") {
           guard let kind = Kind(rawValue: String(word)) else {
@@ -95,6 +95,17 @@ extension Api {
       limit = number
     }
     return UsageRequest(slots: slots, kinds: kinds, from: from, to: to, resolution: resolution, limit: limit)
+  }
+
+  /// The names that are joined in one value; a link whose own name holds the joint comes first.
+  private func interfaceNames(_ value: [UInt8]) throws(RequestError) -> [[UInt8]] {
+    if (try? slot(named: value)) != nil { return [value] }
+    let names = value.split(separator: UInt8(ascii: "+"), omittingEmptySubsequences: false).map(Array.init)
+    // A script's empty variable asks for nothing, and must not be answered with everything.
+    guard names.allSatisfy({ !$0.isEmpty }) else {
+      throw .badParameter("interface", "a name is empty", remedy: "leave the parameter out to ask for all interfaces")
+    }
+    return names
   }
 
   private func span(

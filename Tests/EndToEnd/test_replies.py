@@ -111,6 +111,15 @@ class Replies(LabCase):
         self.assertEqual([each["interface"]["name"] for each in tunnels], ["tun0"])
         self.assertLessEqual(len(get("/v1/usage", interface="veth1", limit="1")["series"][0]["points"]), 1)
 
+    def test_a_name_with_the_joint_in_it_is_found_and_an_empty_one_is_not_everything(self):
+        for name in ("+", "veth1+tun0"):
+            links.Ifb(self.lab, name).push(64, 0)
+            self.served.client.interfaces()
+            series = self.ask("/v1/usage", interface=name).json["series"]
+            self.assertEqual([one["interface"]["name"] for one in series], [name])
+        for empty in ("", "veth1+", "+veth1"):
+            self.assert_problem(self.ask("/v1/usage?interface=" + empty.replace("+", "%2B")), 400, "bad_parameter")
+
     def test_an_interface_that_is_named_again_and_again_is_one_series(self):
         named = "+".join(["veth1", "id:1"] * 500)
         series = self.ask("/v1/usage", interface=named, **{"from": "all"}).json["series"]
