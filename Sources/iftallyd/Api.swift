@@ -131,7 +131,8 @@ final class Api {
   // MARK: Figures
 
   private func total(_ record: LinkRecord, _ isPresent: Bool, _ now: Moment) -> Figure {
-    let to = isPresent ? now.utcSeconds + 1 : record.lastSeen + 1
+    // A clock that was set back may stand before all of it.
+    let to = max(record.firstSeen, isPresent ? now.utcSeconds : record.lastSeen) + 1
     let quality = Quality(
       flags: record.totalIsAtLeast ? .atLeast : [], placedBy: [], link: record.id, firstSeen: record.firstSeen,
       watchedSince: record.firstSeen, from: record.firstSeen, to: to, gaps: history.gaps.map(unlossy), incarnations: [])

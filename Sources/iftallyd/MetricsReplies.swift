@@ -61,7 +61,7 @@ extension Api {
       one(
         "iftally_sample_duration_seconds", .gauge, "How long the last sample took.",
         .number(Double(sampler.lastDurationNanoseconds) / 1e9)),
-      count("iftally_sample_failures_total", "Samples that failed in a row.", sampler.failures),
+      count("iftally_sample_failures_total", "Samples that failed; the next one makes up for it.", sampler.failures),
       count("iftally_event_overruns_total", "Times that the kernel dropped link events.", health.overruns),
       count("iftally_resyncs_total", "Full link lists taken because events were lost.", sampler.resyncs),
       count("iftally_dump_retries_total", "Dumps that were interrupted and asked for again.", health.dumpRetries),

@@ -13,7 +13,7 @@ final class Sampler {
   private(set) var lastDurationNanoseconds: Int64 = 0
   /// Full lists taken because events were lost.
   private(set) var resyncs: UInt64 = 0
-  /// Samples that failed in a row, and the last reason.
+  /// Samples that failed, and why the last one did; nil when it did not.
   private(set) var failures: UInt64 = 0
   private(set) var lastError: LinkSourceError?
 
@@ -72,7 +72,6 @@ final class Sampler {
   func attemptSample() -> Bool {
     do {
       try sample()
-      failures = 0
       lastError = nil
       return true
     } catch {

@@ -218,7 +218,8 @@ extension Api {
     if let limit = asked.limit, shown.count > limit { shown.removeFirst(shown.count - limit) }
     let from = asked.to == Api.endOfTime ? since : asked.from
     // Fine periods are dropped by age: a sum over them must not pass for all that the counter showed.
-    if let kept = history.retention.kept(asked.resolution.tier, at: now.utcSeconds), max(from, record.firstSeen) < kept {
+    if let kept = history.retention.kept(asked.resolution.tier, at: now.utcSeconds), max(from, record.firstSeen) < kept
+    {
       sum.flags.insert(.atLeast)
     }
     let label = quality(sum.flags, asked.resolution.placedBy, from, asked.to)
