@@ -264,8 +264,9 @@ final class Daemon {
 
   /// Takes over a valid configuration as a whole, or keeps the old one and says why.
   private func reload() {
-    ServiceNotify.reloading()
-    defer { ServiceNotify.ready(status: statusLine()) }
+    // A reload before the start is over must not make it seem so.
+    if isAnnounced { ServiceNotify.reloading() }
+    defer { if isAnnounced { ServiceNotify.ready(status: statusLine()) } }
     api.notices.removeAll { $0.code == "reload_refused" || $0.code == "restart_needed" }
     do {
       let new = try Configuration.load(file: file, environment: Main.environment())
