@@ -111,12 +111,6 @@ void csystemd_source_free(struct csystemd_source *s) {
 }
 
 int csystemd_notify(const char *state) { return sd_notify(0, state); }
-int csystemd_watchdog(uint64_t *ret_us) {
-  int status = sd_watchdog_enabled(0, ret_us);
-  if (status == 0)
-    *ret_us = 0;
-  return status;
-}
 
 int csystemd_listen_fds(char ***ret_names) { return sd_listen_fds_with_names(1, ret_names); }
 

@@ -80,9 +80,6 @@ package final class KernelLinks {
   /// The event queue's limit in bytes as the kernel accounts it: twice what was asked for when all was granted.
   package var receiveBufferBytes: UInt32 { events.receiveBufferBytes }
 
-  /// The kernel has no RTM_GETSTATS (before 4.7): each sample reads all of every link.
-  package var lacksGetStats: Bool { ls_requests_lack_getstats(requests) != 0 }
-
   package var health: KernelHealth {
     var health = dumpHealth
     health.overruns = events.overruns

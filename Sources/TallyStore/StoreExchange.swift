@@ -37,8 +37,6 @@ package struct StoreHealth: Sendable {
   package var failures: UInt64
   /// Commits that wait for the writer or are being written.
   package var pendingCommits: Int
-  /// How long the last commit took, whether it was stored or not.
-  package var lastCommitMicroseconds: Int64
 }
 
 /// Work for the writer, in order.
@@ -75,8 +73,6 @@ final class StoreExchange: Sendable {
     var writerJobs: [WriterJob] = [.open(suspect: false)]
     var readerJobs: [ReaderJob] = []
     var results: [StoreResult] = []
-    /// Somebody waits for the next result, whatever it is.
-    var isAwaited = false
     var store = ReadableStore()
     var health: StoreHealth
     var isStopping = false
@@ -96,8 +92,7 @@ final class StoreExchange: Sendable {
     monitor = Monitor(
       State(
         health: StoreHealth(
-          path: path, state: .loading, message: nil, sizeBytes: 0, commits: 0, failures: 0, pendingCommits: 0,
-          lastCommitMicroseconds: 0)))
+          path: path, state: .loading, message: nil, sizeBytes: 0, commits: 0, failures: 0, pendingCommits: 0)))
   }
 
   deinit {
@@ -125,16 +120,7 @@ final class StoreExchange: Sendable {
     monitor.change { state in
       change(&state)
       state.results.append(result)
-      if wake || state.isAwaited { signal() }
-      state.isAwaited = false
-    }
-  }
-
-  /// Signals for the next result, or at once when there is one.
-  func awaitNext() {
-    monitor.change { state in
-      state.isAwaited = state.results.isEmpty
-      if !state.results.isEmpty { signal() }
+      if wake { signal() }
     }
   }
 

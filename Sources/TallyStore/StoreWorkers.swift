@@ -60,11 +60,6 @@ package final class StoreWorkers: Sendable {
     }
   }
 
-  /// Signals the descriptor for the next result, or at once when there is one already.
-  package func wakeForNextResult() {
-    exchange.awaitNext()
-  }
-
   /// Queues a query; its answer carries the token. It sees the commits that were stored when it is its turn.
   package func query(_ query: UsageQuery, token: UInt64) {
     exchange.monitor.change { $0.readerJobs.append(ReaderJob(query: query, token: token)) }

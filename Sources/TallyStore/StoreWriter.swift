@@ -1,5 +1,4 @@
 // The writer's thread: opens the store, stores commits in order, and closes it in order.
-import Glibc
 import TallyCore
 
 /// Body of the writer's thread.
@@ -52,7 +51,6 @@ struct StoreWriter {
   }
 
   private func commit(_ commit: Commit, to store: Store?, wake: Bool) {
-    let before = microseconds()
     do throws(StoreError) {
       guard let store else {
         throw StoreError(.unavailable, "there is no store to write to: \(exchange.monitor.read { $0.store.reason })")
@@ -65,7 +63,6 @@ struct StoreWriter {
         state.health.sizeBytes = size
         state.health.commits &+= 1
         state.health.pendingCommits -= 1
-        state.health.lastCommitMicroseconds = microseconds() &- before
       }
     } catch {
       exchange.post(.failed(sequence: commit.sequence, error), wake: true) { state in
@@ -75,14 +72,7 @@ struct StoreWriter {
         }
         state.health.failures &+= 1
         state.health.pendingCommits -= 1
-        state.health.lastCommitMicroseconds = microseconds() &- before
       }
     }
   }
-}
-
-private func microseconds() -> Int64 {
-  var now = timespec()
-  clock_gettime(CLOCK_MONOTONIC, &now)
-  return Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1000
 }

@@ -66,7 +66,7 @@ extension StatusReply {
 
   /// Where counters come from.
   package struct Source: Codable, Hashable, Sendable {
-    /// netlink, getifaddrs or procfs.
+    /// netlink or getifaddrs.
     package var name: String
     /// 64 or 32.
     package var counterBits: Int

@@ -18,14 +18,8 @@ enum ServiceNotify {
 
   static func stopping() { send("STOPPING=1") }
 
-  /// The loop is alive. For the regular tick, which must come more often than `watchdogSeconds`.
+  /// The loop is alive. For the regular tick, which must come more often than WatchdogSec= of the unit.
   static func watchdog() { send("WATCHDOG=1") }
-
-  /// How long the manager waits for a sign of life; nil: for ever.
-  static var watchdogSeconds: Double? {
-    var microseconds: UInt64 = 0
-    return csystemd_watchdog(&microseconds) > 0 ? Double(microseconds) / 1_000_000 : nil
-  }
 
   /// The descriptors handed over, with their names (FileDescriptorName=). Once, before other threads start: it clears
   /// the environment of them.

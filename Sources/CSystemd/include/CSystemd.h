@@ -39,8 +39,6 @@ void csystemd_source_free(struct csystemd_source *source);
 
 // Tells the service manager; 0: there is none that listens.
 int csystemd_notify(const char *state);
-// The watchdog's period; 0: there is none.
-int csystemd_watchdog(uint64_t *ret_us);
 // Descriptors 3, 4, ... that the service manager handed over; names are freed with csystemd_names_free.
 int csystemd_listen_fds(char ***ret_names);
 void csystemd_names_free(char **names);
