@@ -99,7 +99,7 @@ extension Page {
       at("warnings").replaceChildren(...warnings.map((warning) =>
         el("p", { class: "warning" }, el("strong", {}, sentences(warning.message)), " ", sentences(warning.remedy))));
       const source = `counters from ${daemon.source.name}, ${daemon.source.counter_bits} bits`;
-      say(at("about"), `iftally ${daemon.version}, counting since ${momentText(daemon.since)}; ${source}; `
+      say(at("about"), `iftally ${daemon.version}, running since ${momentText(daemon.since)}; ${source}; `
         + `${daemon.namespace.note}; times are of ${daemon.clock.timezone}.`);
     }
 
