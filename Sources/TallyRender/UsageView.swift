@@ -28,6 +28,7 @@ private func table(_ series: UsageSeries, _ reply: UsageReply, _ style: Style) -
       Column(title: "MEAN RATE", sacrifice: 4), Column(title: "", alignment: .left, sacrifice: 9),
     ])
   let asOf = Timestamp(reply.asOf)?.seconds
+  let since = Timestamp(series.sum.quality.since)?.seconds
   let starts = series.points.map { Timestamp($0.start) }
   // Where a clock change lies in the table, an hour can come twice: the offset tells which.
   let showsOffset = Set(starts.map { $0?.offset }).count > 1
@@ -35,7 +36,9 @@ private func table(_ series: UsageSeries, _ reply: UsageReply, _ style: Style) -
   for (point, start) in zip(series.points, starts) {
     var rate = "-"
     if let start, let end = Timestamp(point.end), end.seconds > start.seconds {
-      let elapsed = min(end.seconds, asOf ?? end.seconds) - start.seconds
+      // Of the period in which counting began, only what came after it was counted.
+      let begun = since.map { $0 < end.seconds ? max($0, start.seconds) : start.seconds } ?? start.seconds
+      let elapsed = min(end.seconds, asOf ?? end.seconds) - begun
       if elapsed > 0 { rate = style.units.rate(bytes(point) / elapsed) }
     }
     let length = largest > 0 ? Int((bytes(point) / largest * 20).rounded(.up)) : 0
