@@ -7,7 +7,7 @@ package func render(_ reply: InterfacesReply, verbose: Bool, _ style: Style) -> 
   let marks = Set(reply.interfaces.map(\.total.quality.completeness))
   let body =
     if reply.interfaces.isEmpty {
-      ["No interface is known yet."]
+      ["No interface to show."]
     } else if verbose {
       Array(reply.interfaces.map { details($0, style) }.joined(separator: [""]))
     } else {

@@ -69,7 +69,7 @@ package func render(_ summary: Summary, _ style: Style) -> [String] {
   } else if isIncomplete {
     more.append("- nothing is known of that period.")
   }
-  let lines = shown.isEmpty ? ["No interface is known yet."] : table.lines(style)
+  let lines = shown.isEmpty ? ["No interface to show."] : table.lines(style)
   return ["Traffic as of \(writtenTime(summary.asOf))", ""] + lines + [""] + notes(marks: marks, more: more, style)
 }
 

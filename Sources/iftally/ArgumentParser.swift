@@ -23,10 +23,13 @@ func parse(_ arguments: [String]) throws(Failure) -> Settings {
   let command = try Command.named(settings.command)
   if settings.help { return settings }
   for option in used where !command.options.contains(where: { $0.long == option.long }) {
-    let name = command.name.isEmpty ? "the summary" : command.name
-    throw Failure(.usage, "\(name) has no option --\(option.long)", remedy: "See iftally help \(command.name).")
+    let (name, page) = command.name.isEmpty ? ("the summary", "help") : (command.name, "help \(command.name)")
+    throw Failure(.usage, "\(name) has no option --\(option.long)", remedy: "See iftally \(page).")
   }
-  if let operand = settings.operands.first, !command.takesOperands {
+  if command.takesOperand, settings.operands.count > 1 {
+    throw Failure(.usage, "\(command.name) takes one argument, not also \(quoted(settings.operands[1]))")
+  }
+  if let operand = settings.operands.first, !command.takesOperand {
     throw Failure(
       .usage, "\(command.name) takes no argument \(quoted(operand))",
       remedy: "An interface is chosen with -i \(quoted(operand)).")

@@ -6,7 +6,7 @@ struct Command: Sendable {
   var name: String
   var summary: String
   var options: [Option]
-  var takesOperands = false
+  var takesOperand = false
   var run: @Sendable (Session) throws(Failure) -> ExitCode
 
   static let table = [
@@ -39,7 +39,7 @@ struct Command: Sendable {
       options: Option.common, run: examine),
     Command(name: "version", summary: "The version of this command", options: Option.common, run: showVersion),
     Command(
-      name: "help", summary: "Describe the commands, or one of them", options: Option.common, takesOperands: true,
+      name: "help", summary: "Describe the commands, or one of them", options: Option.common, takesOperand: true,
       run: showHelp),
   ]
 

@@ -19,8 +19,8 @@ func showVersion(_ session: Session) throws(Failure) -> ExitCode {
 
 func help(_ command: Command) -> [String] {
   let name = command.name.isEmpty ? "" : " \(command.name)"
-  let operand = command.takesOperands ? " [COMMAND]" : ""
-  return ["usage: iftally\(name) [OPTION...]\(operand)", "", command.summary + ".", "", "Options:"]
+  let operand = command.takesOperand ? " [COMMAND]" : ""
+  return ["usage: iftally\(name)\(operand) [OPTION...]", "", command.summary + ".", "", "Options:"]
     + aligned(command.options.map { (written($0), $0.help) })
 }
 

@@ -62,6 +62,9 @@ struct Session {
         remedy: "The daemon takes its first sample now: try again in a second.",
         problemCode: problem.code)
     }
+    if exit == .unknownInterface {
+      return Failure(exit, detail, remedy: "iftally interfaces lists them.", problemCode: problem.code)
+    }
     return Failure(exit, detail, remedy: problem.remedy.map { sentence($0) + "." }, problemCode: problem.code)
   }
 }
