@@ -42,7 +42,8 @@ struct ConfigurationKey: Sendable {
       text, _ in existingGroup(text).map(Optional.some)
     },
     ConfigurationKey(
-      "Api", "Tcp", allowed: "PORT, IPV4:PORT, [IPV6]:PORT or localhost:PORT, with a port from 1 to 65535", \.api.tcp
+      "Api", "Tcp", allowed: "PORT, 127.0.0.1:PORT, [::1]:PORT or localhost:PORT, with a port from 1 to 65535",
+      \.api.tcp
     ) { text, _ in tcpAddress(text).map(Optional.some) },
     ConfigurationKey(
       "Api", "AllowedHosts", allowed: "host names or addresses without a port, separated by spaces, 64 in all",

@@ -26,7 +26,8 @@ func existingGroup(_ text: String) -> Configuration.Group? {
   return Configuration.Group(name: text, id: entry.pointee.gr_gid)
 }
 
-/// `PORT` alone means loopback; a host must be numeric, since a name could mean another machine tomorrow.
+/// `PORT` alone means 127.0.0.1; a host must be numeric, since a name could mean another machine tomorrow, and
+/// loopback, since the daemon listens nowhere else.
 func tcpAddress(_ text: String) -> Configuration.TCPAddress? {
   let (host, digits): (Substring, Substring)
   if let colon = text.lastIndex(of: ":") {
@@ -38,9 +39,9 @@ func tcpAddress(_ text: String) -> Configuration.TCPAddress? {
   if host == "localhost" { return Configuration.TCPAddress(host: "127.0.0.1", port: port) }
   if host.hasPrefix("["), host.hasSuffix("]") {
     let literal = String(host.dropFirst().dropLast())
-    return isAddress(literal, family: AF_INET6) ? Configuration.TCPAddress(host: literal, port: port) : nil
+    return isLoopback(literal, family: AF_INET6) ? Configuration.TCPAddress(host: literal, port: port) : nil
   }
-  return isAddress(String(host), family: AF_INET) ? Configuration.TCPAddress(host: String(host), port: port) : nil
+  return isLoopback(String(host), family: AF_INET) ? Configuration.TCPAddress(host: String(host), port: port) : nil
 }
 
 /// Host names added to those that earlier lines named; each once.
@@ -66,6 +67,15 @@ private func isHostName(_ name: String) -> Bool {
 private func isAddress(_ text: String, family: Int32) -> Bool {
   var address = in6_addr()
   return inet_pton(family, text, &address) == 1
+}
+
+/// 127.0.0.0/8 or ::1.
+private func isLoopback(_ text: String, family: Int32) -> Bool {
+  var address = in6_addr()
+  guard inet_pton(family, text, &address) == 1 else { return false }
+  return withUnsafeBytes(of: address) { bytes in
+    family == AF_INET ? bytes[0] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1
+  }
 }
 
 private func isDecimal(_ text: some StringProtocol) -> Bool {

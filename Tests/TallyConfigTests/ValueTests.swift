@@ -49,10 +49,10 @@ func everyKey() throws {
 }
 
 @Test(
-  "An address is numeric, and a port alone means loopback",
+  "A TCP address is numeric and loopback, and a port alone means 127.0.0.1",
   arguments: [
     ("8080", "127.0.0.1", 8080), ("127.0.0.1:1", "127.0.0.1", 1), ("localhost:80", "127.0.0.1", 80),
-    ("[::1]:65535", "::1", 65535), ("0.0.0.0:9000", "0.0.0.0", 9000),
+    ("[::1]:65535", "::1", 65535), ("127.9.8.7:9000", "127.9.8.7", 9000),
   ] as [(String, String, UInt16)])
 func addresses(text: String, host: String, port: UInt16) throws {
   #expect(try value(\.api.tcp, "[Api]\nTcp=\(text)") == Configuration.TCPAddress(host: host, port: port))
@@ -64,6 +64,8 @@ func addresses(text: String, host: String, port: UInt16) throws {
     ("[Api]\nTcp=example.com:80", "Tcp=example.com:80"), ("[Api]\nTcp=127.0.0.1:0", "Tcp=127.0.0.1:0"),
     ("[Api]\nTcp=127.0.0.1:65536", "Tcp=127.0.0.1:65536"), ("[Api]\nTcp=::1:80", "Tcp=::1:80"),
     ("[Api]\nTcp=[127.0.0.1]:80", "Tcp=[127.0.0.1]:80"), ("[Api]\nTcp=127.0.0.1:+80", "Tcp=127.0.0.1:+80"),
+    ("[Api]\nTcp=0.0.0.0:80", "Tcp=0.0.0.0:80"), ("[Api]\nTcp=192.0.2.1:80", "Tcp=192.0.2.1:80"),
+    ("[Api]\nTcp=[::]:80", "Tcp=[::]:80"), ("[Api]\nTcp=[2001:db8::1]:80", "Tcp=[2001:db8::1]:80"),
     ("[Api]\nSocketMode=0668", "SocketMode=0668"), ("[Api]\nSocketMode=4755", "SocketMode=4755"),
     ("[Api]\nSocketMode=rw", "SocketMode=rw"), ("[Api]\nSocketMode=+66", "SocketMode=+66"),
     ("[Api]\nSocketGroup=no-such-group-here", "SocketGroup=no-such-group-here"),
