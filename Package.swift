@@ -53,7 +53,9 @@ let package = Package(
       name: "LinkSourceTests", dependencies: ["LinkSource", "CLinkStats", "TallyCore", "CNetlink"],
       exclude: ["Fixtures"], swiftSettings: strict),
     .testTarget(name: "TallyStoreTests", dependencies: ["TallyStore", "TallyCore"], swiftSettings: strict),
-    .testTarget(name: "iftallydTests", dependencies: ["iftallyd", "LinkSource", "TallyCore"], swiftSettings: strict),
+    .testTarget(
+      name: "iftallydTests", dependencies: ["iftallyd", "LinkSource", "TallyCore", "TallyStore"],
+      swiftSettings: strict),
     .testTarget(name: "LocalHTTPTests", dependencies: ["LocalHTTP"], swiftSettings: strict),
     .testTarget(name: "TallyConfigTests", dependencies: ["TallyConfig"], swiftSettings: strict),
     .testTarget(

@@ -40,7 +40,9 @@ int csqlite_open(const char *path, int mode, csqlite_db **ret_db, int *ret_errno
   if (mode == csqlite_open_read_only_uri) flags |= SQLITE_OPEN_URI;
 
   sqlite3 *db = NULL;
-  int code = sqlite3_open_v2(path, &db, flags, NULL);
+  // The file is this process's alone. Its connections then share the index of the WAL in memory; in a file, as the
+  // usual VFS keeps it, a commit of ten links dirties five pages of it and three of the WAL.
+  int code = sqlite3_open_v2(path, &db, flags, mode == csqlite_open_read_only_uri ? NULL : "unix-excl");
   if (code == SQLITE_OK) code = sqlite3_extended_result_codes(db, 1);
   if (code == SQLITE_OK) code = sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
   // Schemas are untrusted: a view or trigger that somebody put there gets no dangerous function.
