@@ -117,7 +117,12 @@ extension Api {
       let nothingAsked = single["from"] == nil && single["to"] == nil
       let period = try parsePeriod(
         from: nothingAsked ? "today" : single["from"], to: single["to"], now: now.utcSeconds)
-      (from, to) = (period.from, max(period.to, period.from + 1))
+      // Without a beginning the span begins where counting did.
+      from = single["from"] == nil && !nothingAsked ? min(ledger.watchedSince, period.to - 1) : period.from
+      to = max(period.to, from + 1)
+      guard period.from < period.to || single["from"] == single["to"] else {
+        throw PeriodError.endsBeforeItStarts(from: period.from, to: period.to)
+      }
     } catch {
       throw .badParameter(single["to"] == nil ? "from" : "from or to", error.description)
     }
@@ -150,6 +155,13 @@ extension Api {
     guard count <= Api.mostPoints else {
       throw .tooMuch("the answer would have \(count) points, more than \(Api.mostPoints)")
     }
+    var asked = asked
+    if asked.to == Api.endOfTime {
+      let starts = byLink.values.flatMap(\.keys)
+      let first = min(starts.min() ?? now.utcSeconds, ledger.watchedSince)
+      asked.from = ledger.calendar.start(asked.resolution, first)
+      asked.to = ledger.calendar.next(asked.resolution, max(starts.max() ?? now.utcSeconds, now.utcSeconds))
+    }
     var gapsOf: [LinkID?: [Gap]] = [:]
     for gap in rows.gaps { gapsOf[gap.link, default: []].append(gap) }
     let livesOf = Dictionary(grouping: rows.incarnations, by: \.link)
@@ -164,16 +176,9 @@ extension Api {
         one(slot, asked, points, gaps: (gapsOf[nil] ?? []) + (gapsOf[id] ?? []), lives: livesOf[id] ?? [], now)
       )
     }
-    var (from, to) = (asked.from, asked.to)
-    if to == Api.endOfTime {
-      let starts = byLink.values.flatMap(\.keys)
-      let first = min(starts.min() ?? now.utcSeconds, ledger.records.map(\.firstSeen).min() ?? now.utcSeconds)
-      from = ledger.calendar.start(asked.resolution, first)
-      to = ledger.calendar.next(asked.resolution, max(starts.max() ?? now.utcSeconds, now.utcSeconds))
-    }
     return UsageReply(
-      asOf: rfc3339(now.utc, fraction: 3), from: rfc3339(seconds: from),
-      to: rfc3339(seconds: to), resolution: asked.resolution.rawValue, timezone: timeZoneName(),
+      asOf: rfc3339(now.utc, fraction: 3), from: rfc3339(seconds: asked.from),
+      to: rfc3339(seconds: asked.to), resolution: asked.resolution.rawValue, timezone: timeZoneName(),
       series: series)
   }
 
@@ -216,13 +221,13 @@ extension Api {
           completeness: label.completeness.rawValue, coverage: rounded(label.coverage)))
     }
     if let limit = asked.limit, shown.count > limit { shown.removeFirst(shown.count - limit) }
-    let from = asked.to == Api.endOfTime ? since : asked.from
     // Fine periods are dropped by age: a sum over them must not pass for all that the counter showed.
-    if let kept = history.retention.kept(asked.resolution.tier, at: now.utcSeconds), max(from, record.firstSeen) < kept
+    if let kept = history.retention.kept(asked.resolution.tier, at: now.utcSeconds),
+      max(asked.from, record.firstSeen) < kept
     {
       sum.flags.insert(.atLeast)
     }
-    let label = quality(sum.flags, asked.resolution.placedBy, from, asked.to)
+    let label = quality(sum.flags, asked.resolution.placedBy, asked.from, asked.to)
     return UsageSeries(
       interface: SeriesInterface(
         id: "id:\(record.id)", name: record.name.escaped, kind: record.kind.rawValue, type: record.type,

@@ -159,6 +159,16 @@ class Replies(LabCase):
                 reply = self.ask(f"/v1/usage?{span}&resolution={resolution}")
                 self.assertEqual(reply.status, 200, f"{span} {resolution}: {reply.text}")
 
+    def test_a_span_without_a_beginning_begins_where_counting_did(self):
+        reply = self.ask("/v1/usage?to=now&resolution=day").json
+        self.assertEqual(reply["from"][:10], reply["as_of"][:10])
+        sums = [each["sum"]["rx_bytes"] for each in reply["series"] if each["interface"]["name"] == "veth1"]
+        self.assertEqual(sums, [1_000_000])
+
+    def test_a_span_that_ends_before_it_begins_is_refused(self):
+        for query in ("from=today&to=yesterday", "from=now&to=yesterday", "from=2024-05-02&to=2024-05-01"):
+            self.assert_problem(self.ask("/v1/usage?" + query), 400, "bad_parameter")
+
     def test_an_unknown_parameter_is_refused_by_name(self):
         problem = self.assert_problem(self.ask("/v1/usage?from=today&colour=red"), 400, "unknown_parameter")
         self.assertIn("colour", problem["detail"])
