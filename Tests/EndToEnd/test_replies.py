@@ -160,6 +160,7 @@ class Replies(LabCase):
                 self.assertEqual(reply.status, 200, f"{span} {resolution}: {reply.text}")
 
     def test_a_span_without_a_beginning_begins_where_counting_did(self):
+        self.assert_link(self.served, self.veth)
         reply = self.ask("/v1/usage?to=now&resolution=day").json
         self.assertEqual(reply["from"][:10], reply["as_of"][:10])
         sums = [each["sum"]["rx_bytes"] for each in reply["series"] if each["interface"]["name"] == "veth1"]
