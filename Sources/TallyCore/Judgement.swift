@@ -40,11 +40,11 @@ struct Ceiling {
 }
 
 /// Judges a 64-bit reading of a dump. `held` is the reading that was held the last time, if one was; the ceiling is
-/// that of the whole time since `last`.
+/// that of the whole time since `last`. Down to `last - step` a lower reading is a small step back.
 ///
 /// 64-bit counters do not wrap in practice, so a lower value is a driver's reset, a glitch of one reading or a
 /// small step back; which one only the next reading tells.
-func judge(last: UInt64, raw: UInt64, held: UInt64?, ceiling: UInt64) -> Verdict {
+func judge(last: UInt64, raw: UInt64, held: UInt64?, ceiling: UInt64, step: UInt64? = nil) -> Verdict {
   if raw >= last {
     let difference = raw - last
     if difference <= ceiling {
@@ -52,31 +52,44 @@ func judge(last: UInt64, raw: UInt64, held: UInt64?, ceiling: UInt64) -> Verdict
       if let held, held < last, raw - held <= ceiling { return .ambiguous(difference) }
       return .counted(difference)
     }
-    if let held, held >= last, raw >= held { return .implausible(difference) }
+    // Shown twice is what both showed, and what plausibly passed since the first.
+    if let held, held >= last, raw >= held { return .implausible(raw - held <= ceiling ? difference : held - last) }
     return .held
   }
   guard let held, held < last else { return .held }
   // Within an eighth of the high-water mark a reset and a step back look alike; booking the raw value would
   // invent nearly the whole counter if it was a step.
-  let step = last - last / 8
-  if raw >= step { return .steppedBack }
+  let lowest = last - min(last, step ?? last / 8)
+  if raw >= lowest { return .steppedBack }
   // One that stepped back may glitch as well; what was reset goes up from where it was seen first.
-  guard held < step, raw >= held else { return .held }
+  guard held < lowest, raw >= held else { return .held }
   // More than can have passed: it lost a part of what it had, and how much passed since is not known.
   return .reset(raw <= ceiling ? raw : 0)
 }
 
+/// What the other counter of a direction, packets beside bytes, tells of a narrow one.
+struct Witness {
+  /// The most that its rise can stand for; 0 when it did not rise.
+  var explained: UInt64
+  /// It fell by more than a small step.
+  var fell = false
+}
+
 /// Judges a 32-bit reading against the low half of an extended 64-bit counter.
 ///
-/// A decrease is a wrap when the modular distance is possible in the time and borne out by the other counter of the
-/// direction: `explained` is the most that what that one rose by can stand for, 0 when it fell as well. It is ambiguous
-/// when even a whole period more would have been possible. Any other decrease is judged as of 64 bits.
-func judge32(last: UInt64, raw: UInt32, held: UInt64?, ceiling: Ceiling, explained: UInt64) -> Verdict {
+/// A wrap must be possible in the time and borne out by the other counter, whatever way the number went: most of a period
+/// forward is a step back for all that the number says. It is ambiguous when even a whole period more would have been
+/// possible. A counter that was low before may have been reset, and the other one with it, and have risen since.
+func judge32(last: UInt64, raw: UInt32, held: UInt64?, ceiling: Ceiling, witness: Witness) -> Verdict {
   let low = UInt32(truncatingIfNeeded: last)
   let distance = UInt64(raw &- low)
-  if distance == 0, explained == 0 { return .counted(0) }
-  guard distance <= ceiling.bytes, raw >= low || distance <= explained else {
-    return judge(last: UInt64(low), raw: UInt64(raw), held: held, ceiling: ceiling.bytes)
+  if distance == 0, witness.explained == 0 { return .counted(0) }
+  let step = witness.fell ? 0 : min(last / 8, 1 << 29)
+  if (1 << 32) - distance <= step { return held == nil ? .held : .steppedBack }
+  let isAhead = raw >= low && distance < 1 << 31
+  let wasLow = held.map { $0 < low } ?? false
+  guard distance <= ceiling.bytes, isAhead || distance <= witness.explained && !wasLow else {
+    return judge(last: UInt64(low), raw: UInt64(raw), held: held, ceiling: ceiling.bytes, step: 0)
   }
   guard ceiling.isKnown, ceiling.bytes < 1 << 32 else { return .ambiguous(distance) }
   return judge(last: UInt64(low), raw: UInt64(low) + distance, held: held, ceiling: ceiling.bytes)

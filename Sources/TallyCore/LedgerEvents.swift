@@ -35,8 +35,7 @@ extension Ledger {
     let life = lives[position]
     let more = increase(counters, life.counters)
     let from = bookedFrom(life, now)
-    let ceiling = Ceiling.over(
-      nanoseconds: now.boot - from, speedMbit: life.speedMbit == 0 ? nil : life.speedMbit, width: .bits64)
+    let ceiling = life.ceiling(nanoseconds: now.boot - from, width: .bits64)
     guard !more.isZero, life.held.isEmpty, more.rxBytes <= ceiling.bytes, more.txBytes <= ceiling.bytes else { return }
     lives[position].counters = highWater(life.counters, counters)
     lives[position].isRaised = true
@@ -56,8 +55,16 @@ extension Ledger {
         lives[position].held.subtract([.rxBytes, .rxPackets])
       }
       // What is odd in the last reading was a reset, or bytes that may not be believed.
+      let span = placement(fromBoot: from, to: now)
       isLost = judgeReading(
-        final, width: .bits64, at: position, placement(fromBoot: from, to: now), from: from, isLast: true, now)
+        final, width: life.isNarrow ? .bits32 : .bits64, at: position, span, from: from, isLast: true, now)
+      if life.isNarrow, !isLost {
+        // The wraps that could not be seen; whenever they were, it was since the boot.
+        let rest = increase(final, lives[position].counters)
+        let ceiling = life.ceiling(nanoseconds: now.boot, width: .bits64, trustsSpeed: false)
+        isLost = max(rest.rxBytes, rest.txBytes) > ceiling.bytes
+        if !isLost { book(rest, flags: [], at: position, span) }
+      }
     }
     if isLost {
       recordLoss(

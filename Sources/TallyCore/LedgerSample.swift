@@ -40,6 +40,7 @@ extension Ledger {
       // An event may have told more than a dump that was read before it; then the next reading tells.
       let isOlder = lives[position].isRaised && liesBehind(raw, last, width)
       lives[position].isRaised = false
+      lives[position].isNarrow = width == .bits32
       lives[position].since = from
       lives[position].lags = isOlder || judgeReading(raw, width: width, at: position, span, from: from, now)
     }
@@ -53,13 +54,13 @@ extension Ledger {
   /// After the last reading there is no other: what is only too much for the link's speed is then believed at once.
   mutating func judgeReading(
     _ raw: LinkCounters, width: CounterWidth, at position: Int, _ placement: Placement, from: Int64,
-    isLast: Bool = false,
-    _ now: Moment
+    isLast: Bool = false, _ now: Moment
   ) -> Bool {
-    let speed = lives[position].speedMbit
-    let ceiling = Ceiling.over(nanoseconds: now.boot - from, speedMbit: speed == 0 ? nil : speed, width: width)
+    let elapsed = now.boot - from
+    let ceiling = lives[position].ceiling(nanoseconds: elapsed, width: width)
     let packets = Ceiling(bytes: .max, isKnown: false)
-    let believed = isLast ? Ceiling.over(nanoseconds: now.boot - from, speedMbit: nil, width: width).bytes : 0
+    let believed =
+      isLast ? lives[position].ceiling(nanoseconds: elapsed, width: width, trustsSpeed: false).bytes : 0
     let before = lives[position].counters
     var amounts = Amounts.zero
     var flags: BucketFlags = []
@@ -68,7 +69,7 @@ extension Ledger {
 
     func weigh(
       _ counter: WritableKeyPath<LinkCounters, UInt64>, _ amount: WritableKeyPath<Amounts, UInt64>,
-      _ mask: CounterMask, _ ceiling: Ceiling, explained: UInt64, life: inout Life, heldCount: inout UInt64
+      _ mask: CounterMask, _ ceiling: Ceiling, _ witness: Witness, life: inout Life, heldCount: inout UInt64
     ) {
       let last = before[keyPath: counter]
       let value = raw[keyPath: counter]
@@ -77,7 +78,7 @@ extension Ledger {
         width == .bits64
         ? judge(last: last, raw: value, held: held, ceiling: ceiling.bytes)
         : judge32(
-          last: last, raw: UInt32(truncatingIfNeeded: value), held: held, ceiling: ceiling, explained: explained)
+          last: last, raw: UInt32(truncatingIfNeeded: value), held: held, ceiling: ceiling, witness: witness)
       life.held.remove(mask)
       switch verdict {
       case .counted(let bytes):
@@ -94,7 +95,7 @@ extension Ledger {
       case .implausible(let bytes):
         amounts[keyPath: amount] = bytes
         life.counters[keyPath: counter] = last &+ bytes
-        flags.insert(.implausible)
+        flags.formUnion(width == .bits64 ? .implausible : [.implausible, .atLeast])
       case .held:
         life.held.insert(mask)
         life.heldCounters[keyPath: counter] = value
@@ -108,30 +109,22 @@ extension Ledger {
         flags.insert(.atLeast)
       case .reset(let bytes):
         amounts[keyPath: amount] = bytes
-        life.counters[keyPath: counter] = value
+        // A narrow one may have wrapped after all; an event that has all the bits must not show those bytes again.
+        life.counters[keyPath: counter] =
+          width == .bits64 ? value : last &+ UInt64(UInt32(truncatingIfNeeded: value &- last))
         flags.insert(.atLeast)
         wasReset = true
       }
     }
 
-    func explained(_ new: UInt64, _ old: UInt64, bytesEach: UInt64) -> UInt64 {
-      let (low, high) = (UInt32(truncatingIfNeeded: old), UInt32(truncatingIfNeeded: new))
-      return high > low ? UInt64(high - low) * bytesEach : 0
-    }
-    let rxBytes = explained(raw.rxPackets, before.rxPackets, bytesEach: Ledger.largestPacket)
-    let txBytes = explained(raw.txPackets, before.txPackets, bytesEach: Ledger.largestPacket)
-    let rxPackets = explained(raw.rxBytes, before.rxBytes, bytesEach: 1)
-    let txPackets = explained(raw.txBytes, before.txBytes, bytesEach: 1)
-    weigh(
-      \.rxBytes, \.rxBytes, .rxBytes, ceiling, explained: rxBytes, life: &lives[position], heldCount: &heldReadings)
-    weigh(
-      \.txBytes, \.txBytes, .txBytes, ceiling, explained: txBytes, life: &lives[position], heldCount: &heldReadings)
-    weigh(
-      \.rxPackets, \.rxPackets, .rxPackets, packets, explained: rxPackets, life: &lives[position],
-      heldCount: &heldReadings)
-    weigh(
-      \.txPackets, \.txPackets, .txPackets, packets, explained: txPackets, life: &lives[position],
-      heldCount: &heldReadings)
+    let rxPackets = witness(raw.rxPackets, before.rxPackets, bytesEach: Ledger.largestPacket)
+    let txPackets = witness(raw.txPackets, before.txPackets, bytesEach: Ledger.largestPacket)
+    let rxBytes = witness(raw.rxBytes, before.rxBytes, bytesEach: 1)
+    let txBytes = witness(raw.txBytes, before.txBytes, bytesEach: 1)
+    weigh(\.rxBytes, \.rxBytes, .rxBytes, ceiling, rxPackets, life: &lives[position], heldCount: &heldReadings)
+    weigh(\.txBytes, \.txBytes, .txBytes, ceiling, txPackets, life: &lives[position], heldCount: &heldReadings)
+    weigh(\.rxPackets, \.rxPackets, .rxPackets, packets, rxBytes, life: &lives[position], heldCount: &heldReadings)
+    weigh(\.txPackets, \.txPackets, .txPackets, packets, txBytes, life: &lives[position], heldCount: &heldReadings)
     book(amounts, flags: flags, at: position, placement)
     if wasReset {
       let slot = lives[position].slot
@@ -173,6 +166,13 @@ func increase(_ new: LinkCounters, _ old: LinkCounters) -> Amounts {
   return Amounts(
     rxBytes: above(new.rxBytes, old.rxBytes), txBytes: above(new.txBytes, old.txBytes),
     rxPackets: above(new.rxPackets, old.rxPackets), txPackets: above(new.txPackets, old.txPackets))
+}
+
+/// What the low half of a counter, whose unit stands for so many bytes, tells of the other one.
+private func witness(_ new: UInt64, _ old: UInt64, bytesEach: UInt64) -> Witness {
+  let (low, high) = (UInt32(truncatingIfNeeded: old), UInt32(truncatingIfNeeded: new))
+  if high > low { return Witness(explained: UInt64(high - low) * bytesEach) }
+  return Witness(explained: 0, fell: UInt64(low - high) > old / 8)
 }
 
 /// A counter is lower than it was; of narrow ones, which may have wrapped, by less than half their range.

@@ -31,6 +31,8 @@ struct Life {
   var since: Int64
   /// The last sample did not settle it: it has had no reading yet, or an odd one.
   var lags = true
+  /// Its readings have 32 bits; what events tell has 64.
+  var isNarrow = false
   /// An event raised its counters after the last reading; the next one may be older than that event.
   var isRaised = false
   /// Mbit/s of hardware, 0 when unknown or virtual.
@@ -53,6 +55,12 @@ struct Life {
   var epochTx: UInt64 = 0
   var lastEpochRx: UInt64 = 0
   var lastEpochTx: UInt64 = 0
+
+  /// The most that it can have moved in a time, by readings of this width.
+  func ceiling(nanoseconds: Int64, width: CounterWidth, trustsSpeed: Bool = true) -> Ceiling {
+    let speed = trustsSpeed && speedMbit != 0 ? speedMbit : nil
+    return Ceiling.over(nanoseconds: nanoseconds, speedMbit: speed, width: width)
+  }
 
   /// Nothing is odd about it: a reading says what passed since the last sample.
   var isPlain: Bool { held.isEmpty && !lags && !isRaised }

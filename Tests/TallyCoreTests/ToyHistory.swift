@@ -98,12 +98,17 @@ struct ToyWorld {
       ToyWorld.happen(.moveBack, any, rules, passing, &kernel, &dice)
       daemon.wake(&kernel)
       daemon.commit()
+    case .flood:
+      // That a fallen counter is back too soon to have been reset holds for what is possible.
+      guard daemon.ledger.lives.allSatisfy(\.held.isEmpty) else { return }
+      ToyWorld.happen(.flood, any, rules, passing, &kernel, &dice)
     case .moveOut: if daemon.isRunning { ToyWorld.happen(.moveOut, any, rules, passing, &kernel, &dice) }
     case .reset, .stepBack:
       // A counter that has passed its old value again by the next reading hides what happened to it.
       guard daemon.isRunning, kernel.links[any]?.peer == 0, kernel.odd.isEmpty, !kernel.overrun else { return }
+      // So does one that leapt further than can be and is shown only once.
       daemon.wake(&kernel)
-      daemon.sample(&kernel)
+      for _ in 0..<2 { daemon.sample(&kernel) }
       ToyWorld.happen(step.operation, any, rules, passing, &kernel, &dice)
       daemon.sample(&kernel)
     default: ToyWorld.happen(step.operation, any, rules, passing, &kernel, &dice)
