@@ -18,6 +18,8 @@ final class Sampler {
   private(set) var lastError: LinkSourceError?
 
   private var isListed = false
+  /// Events were lost, and no list has made up for them yet: a list that fails is tried again with every sample.
+  private var isBehind = false
   private(set) var crossCheck: (result: CrossCheck, at: Moment)?
 
   /// Many queries at once share one sample.
@@ -43,11 +45,13 @@ final class Sampler {
     ledger.apply(sample.events, at: sample.at)
     let strangers = ledger.strangers
     if !sample.overrun { ledger.apply(sample.readings, width: sample.width, at: sample.at) }
-    if sample.overrun || ledger.strangers != strangers {
+    isBehind = isBehind || sample.overrun || ledger.strangers != strangers
+    if isBehind {
       try list(cause: .overrun)
       let again = try kernel.sample()
       ledger.apply(again.events, at: again.at)
       // Lost again: the next sample lists anew, and counters are cumulative.
+      isBehind = again.overrun
       if !again.overrun { ledger.apply(again.readings, width: again.width, at: again.at) }
     }
     sampleCount &+= 1
@@ -88,10 +92,8 @@ final class Sampler {
       // What happens before the first list is in it.
       guard isListed else { return false }
       ledger.apply(drained.events, at: clocks.now())
-      if drained.overrun {
-        try list(cause: .overrun)
-        try sample()
-      }
+      isBehind = isBehind || drained.overrun
+      if isBehind { try sample() }
       return drained.overrun || drained.events.contains { $0.bornOrDead != nil }
     } catch {
       failures &+= 1
