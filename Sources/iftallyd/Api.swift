@@ -48,19 +48,22 @@ final class Api {
   func interfaces() throws(RequestError) -> HTTPReply {
     let now = try present()
     let addresses = addressesByName()
+    let gaps = coverageGaps()
     let order = ledger.records.indices.sorted { a, b in
       (ledger.isPresent(a) ? 0 : 1, facts(a)?.ifindex ?? 0, ledger.records[a].id)
         < (ledger.isPresent(b) ? 0 : 1, facts(b)?.ifindex ?? 0, ledger.records[b].id)
     }
     return try Api.json(
-      InterfacesReply(asOf: rfc3339(now.utc, fraction: 3), interfaces: order.map { interface($0, now, addresses) }))
+      InterfacesReply(
+        asOf: rfc3339(now.utc, fraction: 3), interfaces: order.map { interface($0, now, addresses, gaps) }))
   }
 
   func interface(_ name: [UInt8]) throws(RequestError) -> HTTPReply {
     let now = try present()
     let slot = try slot(named: name)
     return try Api.json(
-      InterfaceReply(asOf: rfc3339(now.utc, fraction: 3), interface: interface(slot, now, addressesByName())))
+      InterfaceReply(
+        asOf: rfc3339(now.utc, fraction: 3), interface: interface(slot, now, addressesByName(), coverageGaps())))
   }
 
   /// The slot of an interface by `id:N` or name; the name as bytes or in its escaped form.
@@ -76,7 +79,9 @@ final class Api {
     return slot
   }
 
-  private func interface(_ slot: Int, _ now: Moment, _ addresses: [LinkName: [String]]) -> Interface {
+  private func interface(
+    _ slot: Int, _ now: Moment, _ addresses: [LinkName: [String]], _ gaps: [Gap]
+  ) -> Interface {
     let record = ledger.record(slot: slot)
     let isPresent = ledger.isPresent(slot)
     let facts = facts(slot)
@@ -97,7 +102,8 @@ final class Api {
             kind: record.kind, type: record.type, touchesMedium: mediumKinds.contains(record.kind), why: ""),
         facts ?? LinkFacts()),
       firstSeen: rfc3339(seconds: record.firstSeen), lastSeen: lastSeen(record, isPresent, now),
-      incarnations: Int(record.resets) + 1, total: total(record, isPresent, now), today: today(slot, record, now),
+      incarnations: Int(record.resets) + 1, total: total(record, isPresent, gaps, now),
+      today: today(slot, record, gaps, now),
       rate: isPresent ? rate(slot) : nil)
   }
 
@@ -130,29 +136,31 @@ final class Api {
 
   // MARK: Figures
 
-  private func total(_ record: LinkRecord, _ isPresent: Bool, _ now: Moment) -> Figure {
+  private func total(_ record: LinkRecord, _ isPresent: Bool, _ gaps: [Gap], _ now: Moment) -> Figure {
     // A clock that was set back may stand before all of it.
     let to = max(record.firstSeen, isPresent ? now.utcSeconds : record.lastSeen) + 1
     let quality = Quality(
       flags: record.totalIsAtLeast ? .atLeast : [], placedBy: [], link: record.id, firstSeen: record.firstSeen,
-      watchedSince: record.firstSeen, from: record.firstSeen, to: to, gaps: history.gaps.map(unlossy), incarnations: [])
+      watchedSince: record.firstSeen, from: record.firstSeen, to: to, gaps: gaps, incarnations: [])
     return figure(record.total, quality, since: record.firstSeen, resets: Int(record.resets), now)
   }
 
-  /// A total carries its own mark of loss; the gaps are there for its coverage.
-  private func unlossy(_ gap: Gap) -> Gap {
-    var gap = gap
-    gap.lossy = false
-    return gap
+  /// Totals and today carry their own marks of loss; the gaps are there for their coverage. Once a reply.
+  private func coverageGaps() -> [Gap] {
+    history.gaps.map { gap in
+      var gap = gap
+      gap.lossy = false
+      return gap
+    }
   }
 
-  private func today(_ slot: Int, _ record: LinkRecord, _ now: Moment) -> Figure? {
+  private func today(_ slot: Int, _ record: LinkRecord, _ gaps: [Gap], _ now: Moment) -> Figure? {
     guard ledger.todayIsKnown else { return nil }
     let (amounts, flags) = ledger.today(slot: slot)
     let since = ledger.watchedSince
     let quality = Quality(
       flags: flags, placedBy: Resolution.day.placedBy, link: record.id, firstSeen: record.firstSeen,
-      watchedSince: since, from: ledger.day.start, to: now.utcSeconds + 1, gaps: history.gaps.map(unlossy),
+      watchedSince: since, from: ledger.day.start, to: now.utcSeconds + 1, gaps: gaps,
       incarnations: [])
     return figure(amounts, quality, since: max(ledger.day.start, since), resets: quality.resets, now)
   }

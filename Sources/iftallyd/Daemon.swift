@@ -178,6 +178,7 @@ final class Daemon {
     sampler.checkCounters(olderThan: 0)
     commit()
     loadToday()
+    recallGaps()
     let ledger = sampler.ledger
     log.info(code: "started", "watching \(ledger.presentCount) links, \(ledger.records.count) known")
     announce()
@@ -190,7 +191,7 @@ final class Daemon {
     ServiceNotify.ready(status: statusLine())
   }
 
-  /// The running day's earlier amounts and the earlier gaps are in the store.
+  /// The running day's earlier amounts are in the store.
   private func loadToday() {
     let day = sampler.ledger.day
     history.ask(UsageQuery(links: nil, tier: .day, from: day.start, to: day.end)) { [unowned self] answer in
@@ -198,7 +199,11 @@ final class Daemon {
       let known = history.complete(stored, ledger: sampler.ledger, from: day.start, to: day.end)
       sampler.ledger.setToday(from: known)
     }
-    history.ask(UsageQuery(links: [], tier: .day, from: 0, to: day.end)) { [unowned self] answer in
+  }
+
+  /// So are the gaps of earlier processes; later ones the history keeps itself.
+  private func recallGaps() {
+    history.ask(UsageQuery(links: [], tier: .day, from: 0, to: sampler.ledger.day.end)) { [unowned self] answer in
       if case .success(let stored) = answer { history.recall(stored.gaps) }
     }
   }

@@ -73,7 +73,7 @@ final class History {
     let age = committed.flatMap(now.elapsed(since:)) ?? .max
     guard sampler.ledger.hasUncommitted || waiting != nil || age >= History.heartbeat else { return }
     guard var commit = sampler.ledger.takeCommit(sequence: sequence + 1) else { return }
-    keepGaps(commit.gaps)
+    keepGaps(gaps + commit.gaps)
     if let earlier = waiting {
       commit.absorb(earlier)
       waiting = nil
@@ -100,9 +100,9 @@ final class History {
     }
   }
 
-  private func keepGaps(_ new: [Gap]) {
-    gaps += new.filter { $0.link == nil }
-    if gaps.count > History.keptGaps { gaps.removeFirst(gaps.count - History.keptGaps) }
+  /// Keeps the newest of those that concern every link.
+  private func keepGaps(_ all: [Gap]) {
+    gaps = Array(all.filter { $0.link == nil }.suffix(History.keptGaps))
   }
 
   /// Takes what the store's threads have finished. Call when their descriptor is readable, and before a commit.
@@ -216,8 +216,7 @@ final class History {
   /// Takes over the gaps that concern every link from before this process.
   func recall(_ old: [Gap]) {
     // The store may have this process's own already.
-    gaps = old.filter { $0.link == nil && !gaps.contains($0) } + gaps
-    if gaps.count > History.keptGaps { gaps.removeFirst(gaps.count - History.keptGaps) }
+    keepGaps(old.filter { !gaps.contains($0) } + gaps)
   }
 
   /// Bytes on disk.
