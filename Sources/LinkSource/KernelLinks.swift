@@ -31,18 +31,8 @@ package struct KernelHealth: Hashable, Sendable {
 }
 
 /// The links of one network namespace, that of the thread which made this. For one thread.
-package final class KernelLinks {
-  /// Where counters are read. Lists and link events come from netlink with both, all 64 bits.
-  package enum Source: String, Sendable {
-    /// 64-bit counters.
-    case netlink
-    /// 32-bit counters.
-    case getifaddrs
-
-    package var width: CounterWidth { self == .netlink ? .bits64 : .bits32 }
-  }
-
-  package let source: Source
+package final class KernelLinks: LinkKernel {
+  package let source: LinkCounterSource
   private let events: KernelEvents
   private let requests: OpaquePointer
   private let now: () -> Moment
@@ -55,7 +45,7 @@ package final class KernelLinks {
   /// `complete` adds the facts that netlink does not tell, by the link's name. An inherited descriptor is closed with
   /// this object.
   package init(
-    source: Source = .netlink, events: EventSocket = .usual, now: @escaping () -> Moment,
+    source: LinkCounterSource = .netlink, events: EventSocket = .usual, now: @escaping () -> Moment,
     complete: @escaping (inout LinkFacts) -> Void
   ) throws(LinkSourceError) {
     self.events = try KernelEvents(events, complete: complete)

@@ -8,7 +8,7 @@ package import TallyCore
 /// caller's: what it held goes into the next one, under the sequence that failed. When an error says `.vanished` or
 /// `.corrupt`, `reopen` and, after `.opened`, commit on from the sequence and watermarks of the new state, with every
 /// link record: the totals that are known here survive that way, the history that was only in the old file does not.
-package final class StoreWorkers: Sendable {
+package final class StoreWorkers: StoreQueue, Sendable {
   private let exchange: StoreExchange
   private let writer: WorkerThread
   private let reader: WorkerThread

@@ -12,8 +12,7 @@ import TallyWire
 final class Daemon {
   private let log = Log()
   private let loop: EventLoop
-  private let sampler: Sampler
-  private let history: History
+  private let counting: Counting
   private let api: Api
   private let workers: StoreWorkers?
   private let timer: ClockTimer
@@ -28,13 +27,7 @@ final class Daemon {
   private var retryTimer: TimerSource?
   private var answerTimer: TimerSource?
   private var isAnnounced = false
-  private var lastCommit: Int64 = 0
-  private var lastStep: (count: UInt64, boot: Int64) = (0, 0)
 
-  /// Departures are committed at most this often.
-  private static let commitSpacing = Moment.second
-  /// After a clock step nothing is dropped by age for this long.
-  private static let stepCaution: Int64 = 3600 * Moment.second
   private static let stopDeadlineSeconds = 20
 
   init(_ configuration: Configuration, file: String?) throws {
@@ -56,11 +49,12 @@ final class Daemon {
         if Daemon.sysfs.complete(&facts) { completeWirelessMode(&facts) }
       })
     let stored = opened.opening?.state
-    let sampler = Sampler(kernel: kernel, clocks: clocks, calendar: calendar, restoring: stored)
-    self.sampler = sampler
-    history = History(
+    let sampler = Sampler(kernel: kernel, now: clocks.now, calendar: calendar, restoring: stored)
+    let history = History(
       workers: workers, state: stored,
       watermarks: .new(at: clocks.now().utcSeconds, calendar: calendar), reason: opened.reason)
+    counting = Counting(
+      sampler: sampler, history: history, say: { [log] in log.write($0, code: $1, $2) })
     api = Api(
       sampler: sampler, history: history,
       about: Api.About(
@@ -71,6 +65,8 @@ final class Daemon {
   }
 
   private static let sysfs = Sysfs()
+  private var sampler: Sampler { counting.sampler }
+  private var history: History { counting.history }
 
   // MARK: Starting
 
@@ -119,7 +115,7 @@ final class Daemon {
   func run() throws -> Int32 {
     try wire()
     firstSample()
-    try timer.armNextMinute(after: sampler.clocks.now())
+    try timer.armNextMinute(after: sampler.now())
     try loop.run()
     return stop()
   }
@@ -127,7 +123,7 @@ final class Daemon {
   private func wire() throws {
     sources = [
       try DescriptorSource(loop, timer.descriptor) { [unowned self] in tick() },
-      try DescriptorSource(loop, sampler.kernel.eventDescriptor) { [unowned self] in linkEvents() },
+      try DescriptorSource(loop, sampler.kernel.eventDescriptor) { [unowned self] in counting.linkEvents() },
       try SignalSource(loop, SIGTERM) { [unowned self] in loop.stop() },
       try SignalSource(loop, SIGINT) { [unowned self] in loop.stop() },
       try SignalSource(loop, SIGHUP) { [unowned self] in reload() },
@@ -139,7 +135,8 @@ final class Daemon {
           announce()
         })
     }
-    commitTimer = try TimerSource(loop, .monotonic) { [unowned self] in commit() }
+    commitTimer = try TimerSource(loop, .monotonic) { [unowned self] in counting.commit() }
+    counting.commitAfter = { [unowned self] in try? commitTimer?.arm(afterMilliseconds: $0) }
     answerTimer = try TimerSource(loop, .monotonic) { [unowned self] in api.answerWaiting() }
     api.wakeAfter = { [unowned self] nanoseconds in
       try? answerTimer?.arm(afterMilliseconds: Int(nanoseconds / 1_000_000) + 1)
@@ -151,7 +148,11 @@ final class Daemon {
         "store_replaced", notice ?? "the store was begun anew; totals go on, earlier history is not in it",
         "keep the file that was set aside")
     }
-    history.commitFailed = { [unowned self] error in log.error(code: "commit_failed", error.description) }
+    counting.storeWasReplaced = { [unowned self] notice in
+      warn(
+        "store_replaced", notice ?? "the store was begun anew; totals go on, earlier history is not in it",
+        "keep the file that was set aside")
+    }
     api.wakeUps = { [unowned self] in loop.turns }
     for listener in listeners {
       let server = try HTTPServer(
@@ -168,20 +169,11 @@ final class Daemon {
 
   /// The service is ready when there is a sample; until then clients are told that it is loading.
   private func firstSample() {
-    do {
-      try sampler.sample()
-    } catch {
-      log.error(code: "sampling_failed", "\(error); trying again")
+    if counting.start() {
+      announce()
+    } else {
       try? retryTimer?.arm(afterMilliseconds: 1000)
-      return
     }
-    sampler.checkCounters(olderThan: 0)
-    commit()
-    loadToday()
-    recallGaps()
-    let ledger = sampler.ledger
-    log.info(code: "started", "watching \(ledger.presentCount) links, \(ledger.records.count) known")
-    announce()
   }
 
   /// Tells the service manager once that figures are served.
@@ -191,74 +183,28 @@ final class Daemon {
     ServiceNotify.ready(status: statusLine())
   }
 
-  /// The running day's earlier amounts are in the store.
-  private func loadToday() {
-    let day = sampler.ledger.day
-    history.ask(UsageQuery(links: nil, tier: .day, from: day.start, to: day.end)) { [unowned self] answer in
-      guard sampler.ledger.day == day, case .success(let stored) = answer else { return }
-      let known = history.complete(stored, ledger: sampler.ledger, from: day.start, to: day.end)
-      sampler.ledger.setToday(from: known)
-    }
-  }
-
-  /// So are the gaps of earlier processes; later ones the history keeps itself.
-  private func recallGaps() {
-    history.ask(UsageQuery(links: [], tier: .day, from: 0, to: sampler.ledger.day.end)) { [unowned self] answer in
-      if case .success(let stored) = answer { history.recall(stored.gaps) }
-    }
-  }
-
   // MARK: Running
 
   /// The minute boundary, or the moment in which the clock was set.
   private func tick() {
     let outcome = try? timer.read()
     guard outcome == .fired || outcome == .clockWasSet else { return }
-    if zone.refresh() { sampler.ledger.zoneChanged(localCalendar()) }
-    let isHealthy = sampler.attemptSample()
-    if !isHealthy, let error = sampler.lastError { log.warning(code: "sampling_failed", "\(error)") }
-    noteClockSteps()
-    if !sampler.ledger.todayIsKnown { loadToday() }
-    if sampler.clocks.now().utcSeconds % 3600 < 60 { sampler.checkCounters(olderThan: 1800) }
-    commit()
+    if zone.refresh() { counting.zoneChanged(localCalendar()) }
+    let isHealthy = counting.tick()
     if isHealthy { ServiceNotify.watchdog() }
     ServiceNotify.status(statusLine())
     // A long answer leaves holes that the allocator would keep: measured 180 MB after 200 000 points.
     process_return_memory()
     do {
-      try timer.armNextMinute(after: sampler.clocks.now())
+      try timer.armNextMinute(after: sampler.now())
     } catch {
       log.error(code: "timer_failed", "\(error)")
     }
   }
 
-  private func noteClockSteps() {
-    let ledger = sampler.ledger
-    guard ledger.clockStepCount != lastStep.count, let step = ledger.clockSteps.last else { return }
-    lastStep = (ledger.clockStepCount, sampler.clocks.now().boot)
-    log.notice(code: "clock_step", "the clock was set by \(step.by / Moment.second) s")
-  }
-
-  private func linkEvents() {
-    guard sampler.drainEvents() else { return }
-    let wait = lastCommit + Daemon.commitSpacing - sampler.clocks.now().boot
-    if wait <= 0 {
-      commit()
-    } else {
-      try? commitTimer?.arm(afterMilliseconds: Int(wait / 1_000_000) + 1)
-    }
-  }
-
-  private func commit() {
-    let now = sampler.clocks.now().boot
-    lastCommit = now
-    let stepped = lastStep.count > 0 && now - lastStep.boot < Daemon.stepCaution
-    history.commit(sampler, clockStepped: stepped)
-  }
-
   private func statusLine() -> String {
     let ledger = sampler.ledger
-    let warnings = api.warnings(sampler.clocks.now(), sampler.kernel.health)
+    let warnings = api.warnings(sampler.now(), sampler.kernel.health)
     let sampled = ledger.lastSample.map { rfc3339($0.utc) } ?? "none yet"
     let committed = history.committed.map { rfc3339($0.utc) } ?? "none yet"
     let trouble = warnings.isEmpty ? "no warnings" : "warnings: " + warnings.map(\.code).joined(separator: ", ")
@@ -314,8 +260,7 @@ final class Daemon {
     ServiceNotify.stopping()
     for server in servers { server.stop() }
     for listener in listeners { listener.close() }
-    sampler.attemptSample()
-    if let error = history.finish(sampler, deadlineSeconds: Daemon.stopDeadlineSeconds) {
+    if let error = counting.finish(deadlineSeconds: Daemon.stopDeadlineSeconds) {
       log.error(code: "last_commit_failed", error.description)
       return 1
     }

@@ -32,7 +32,7 @@ final class History {
   /// Called when a commit failed, with what is wrong and what to do.
   var commitFailed: (StoreError) -> Void = { _ in }
 
-  private let workers: StoreWorkers?
+  private let workers: (any StoreQueue)?
   let retention = Retention()
   private var sequence: UInt64
   private var inFlight: Commit?
@@ -49,7 +49,7 @@ final class History {
   private static let keptGaps = 1000
 
   /// `workers` nil: in memory alone, for the reason given.
-  init(workers: StoreWorkers?, state: StoredState?, watermarks: Watermarks, reason: String?) {
+  init(workers: (any StoreQueue)?, state: StoredState?, watermarks: Watermarks, reason: String?) {
     self.workers = workers
     self.watermarks = state?.watermarks ?? watermarks
     sequence = state?.sequence ?? 0

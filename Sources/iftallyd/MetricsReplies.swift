@@ -52,7 +52,7 @@ extension Api {
     func count(_ name: String, _ help: String, _ value: UInt64) -> MetricFamily {
       one(name, .counter, help, .integer(value))
     }
-    let age = history.committed.flatMap { sampler.clocks.now().elapsed(since: $0) }
+    let age = history.committed.flatMap { sampler.now().elapsed(since: $0) }
     return [
       MetricFamily(
         name: "iftally_build_info", kind: .gauge, help: "The daemon's version.",

@@ -4,8 +4,9 @@ import TallyCore
 
 /// Takes samples of one network namespace into its ledger.
 final class Sampler {
-  let kernel: KernelLinks
-  let clocks: Clocks
+  let kernel: any LinkKernel
+  /// The clocks as they stand.
+  let now: () -> Moment
   var ledger: Ledger
 
   /// Samples taken, and how long the last took from the request to its being booked.
@@ -28,16 +29,16 @@ final class Sampler {
   private static let resyncRounds = 4
 
   /// `stored`: what a store knows of the past; nil when there is none.
-  init(kernel: KernelLinks, clocks: Clocks, calendar: LocalCalendar, restoring stored: StoredState?) {
+  init(kernel: any LinkKernel, now: @escaping () -> Moment, calendar: LocalCalendar, restoring stored: StoredState?) {
     self.kernel = kernel
-    self.clocks = clocks
+    self.now = now
     ledger = Ledger(calendar: calendar)
     if let stored { ledger.restore(stored) }
   }
 
   /// Reads counters and events now and books them; the first time, and until that succeeds, the list of links before.
   func sample() throws(LinkSourceError) {
-    let begun = clocks.now()
+    let begun = now()
     // Whoever asks first: without the list, what the store knows is not resumed and would be counted anew.
     if !isListed { try list(cause: .start) }
     isListed = true
@@ -55,7 +56,7 @@ final class Sampler {
       if !again.overrun { ledger.apply(again.readings, width: again.width, at: again.at) }
     }
     sampleCount &+= 1
-    lastDurationNanoseconds = clocks.now().boot - begun.boot
+    lastDurationNanoseconds = now().boot - begun.boot
   }
 
   /// Samples unless the last one is fresh enough to be called the present. Never throws: a failure is kept for
@@ -66,7 +67,7 @@ final class Sampler {
 
   /// How long until a question may sample again; nil: now.
   func nanosecondsUntilSample() -> Int64? {
-    guard let last = ledger.lastSample, let age = clocks.now().elapsed(since: last), age < Sampler.shareNanoseconds
+    guard let last = ledger.lastSample, let age = now().elapsed(since: last), age < Sampler.shareNanoseconds
     else { return nil }
     return Sampler.shareNanoseconds - age
   }
@@ -91,7 +92,7 @@ final class Sampler {
       let drained = try kernel.drainEvents()
       // What happens before the first list is in it.
       guard isListed else { return false }
-      ledger.apply(drained.events, at: clocks.now())
+      ledger.apply(drained.events, at: now())
       isBehind = isBehind || drained.overrun
       if isBehind { try sample() }
       return drained.overrun || drained.events.contains { $0.bornOrDead != nil }
@@ -108,19 +109,18 @@ final class Sampler {
       let links = try kernel.list()
       let drained = try kernel.drainEvents()
       if drained.overrun, round < Sampler.resyncRounds {
-        if cause == .overrun { ledger.apply(drained.events, at: clocks.now()) }
+        if cause == .overrun { ledger.apply(drained.events, at: now()) }
         continue
       }
-      return ledger.apply(links, events: drained.events, cause: cause, at: clocks.now())
+      return ledger.apply(links, events: drained.events, cause: cause, at: now())
     }
   }
 
   /// Holds netlink's counters against getifaddrs' unless that was done in the last `seconds`.
   func checkCounters(olderThan seconds: Int64) {
-    let now = clocks.now()
-    if let last = crossCheck, let age = now.elapsed(since: last.at), age < seconds * Moment.second { return }
+    if let last = crossCheck, let age = now().elapsed(since: last.at), age < seconds * Moment.second { return }
     do {
-      crossCheck = (try kernel.crossCheck(), clocks.now())
+      crossCheck = (try kernel.crossCheck(), now())
     } catch {
       lastError = error
     }

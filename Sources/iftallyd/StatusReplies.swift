@@ -19,7 +19,7 @@ extension Api {
   }
 
   private func statusReply(_ sampled: Moment) -> StatusReply {
-    let now = sampler.clocks.now()
+    let now = sampler.now()
     let health = sampler.kernel.health
     let check = sampler.crossCheck
     return StatusReply(

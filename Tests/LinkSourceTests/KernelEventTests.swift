@@ -11,7 +11,7 @@ let testMoment = Moment(utc: 1_700_000_000 * Moment.second, boot: 5, bootID: Boo
 
 /// Links of the calling thread's namespace, without facts from sysfs.
 func openLinks(
-  source: KernelLinks.Source = .netlink, events: EventSocket = .usual,
+  source: LinkCounterSource = .netlink, events: EventSocket = .usual,
   complete: @escaping (inout LinkFacts) -> Void = { _ in }
 ) throws -> KernelLinks {
   try KernelLinks(source: source, events: events, now: { testMoment }, complete: complete)

@@ -19,7 +19,7 @@ struct HistoryTests {
       [
         .appeared(ListedLink(facts: facts, counters: .zero)),
         .departed(ifindex: facts.ifindex, name: facts.name, final: final, movedOut: false),
-      ], at: sampler.clocks.now())
+      ], at: sampler.now())
   }
 
   @Test("a stop behind a commit that fails commits what both held")
@@ -30,7 +30,7 @@ struct HistoryTests {
     let opening = try workers.waitUntilOpened().get()
     let clocks = Clocks()
     let kernel = try KernelLinks(now: clocks.now, complete: { _ in })
-    let sampler = Sampler(kernel: kernel, clocks: clocks, calendar: localCalendar(), restoring: opening.state)
+    let sampler = Sampler(kernel: kernel, now: clocks.now, calendar: localCalendar(), restoring: opening.state)
     let history = History(
       workers: workers, state: opening.state, watermarks: opening.state.watermarks, reason: nil)
     try sampler.sample()

@@ -9,7 +9,7 @@ struct SamplerTests {
   private func sampler(restoring stored: StoredState?) throws -> Sampler {
     let clocks = Clocks()
     let kernel = try KernelLinks(now: clocks.now, complete: { _ in })
-    return Sampler(kernel: kernel, clocks: clocks, calendar: localCalendar(), restoring: stored)
+    return Sampler(kernel: kernel, now: clocks.now, calendar: localCalendar(), restoring: stored)
   }
 
   @Test("a question, an event or a tick that comes before the start was managed resumes the stored links all the same")

@@ -1,0 +1,34 @@
+// What the daemon asks of a source of links, whatever stands behind it.
+package import TallyCore
+
+/// Links, their counters and their events, of one network namespace. For one thread.
+///
+/// `KernelLinks` asks the kernel; the simulation of the daemon's tests answers as a kernel of its own.
+package protocol LinkKernel: AnyObject {
+  /// Where counters are read.
+  var source: LinkCounterSource { get }
+  /// Readable when link events wait.
+  var eventDescriptor: Int32 { get }
+  /// The event queue's limit in bytes as the kernel accounts it.
+  var receiveBufferBytes: UInt32 { get }
+  var health: KernelHealth { get }
+
+  /// Every link with all its facts.
+  func list() throws(LinkSourceError) -> [ListedLink]
+  /// The events that wait: for a wake-up, before a sample.
+  func drainEvents() throws(LinkSourceError) -> DrainedEvents
+  /// Reads the counters, then the events until none waits.
+  func sample() throws(LinkSourceError) -> Sample
+  /// Holds two independent ways to the same counters against each other.
+  func crossCheck() throws(LinkSourceError) -> CrossCheck
+}
+
+/// Where counters are read. Lists and link events come from netlink with both, all 64 bits.
+package enum LinkCounterSource: String, Sendable {
+  /// 64-bit counters.
+  case netlink
+  /// 32-bit counters.
+  case getifaddrs
+
+  package var width: CounterWidth { self == .netlink ? .bits64 : .bits32 }
+}

@@ -1,0 +1,119 @@
+// What leads to samples and commits: the start, the minute, link events, the end.
+import LinkSource
+import TallyCore
+import TallyStore
+
+/// Counts one network namespace into its history.
+///
+/// It owns no timer, descriptor or clock: the daemon calls it when one of them wakes the loop, and the simulation of the
+/// tests when a seed says so.
+final class Counting {
+  let sampler: Sampler
+  let history: History
+  /// Has `commit` called after so many milliseconds.
+  var commitAfter: (Int) -> Void = { _ in }
+  /// Called when the store is a new file, with what was done about the old one.
+  var storeWasReplaced: (_ notice: String?) -> Void = { _ in }
+
+  private let say: (LogLevel, _ code: String, _ message: String) -> Void
+  private var lastCommit: Int64 = 0
+  private var lastStep: (count: UInt64, boot: Int64) = (0, 0)
+
+  /// Departures are committed at most this often.
+  private static let commitSpacing = Moment.second
+  /// After a clock step nothing is dropped by age for this long.
+  private static let stepCaution: Int64 = 3600 * Moment.second
+
+  /// `say`: what the log should hold.
+  init(
+    sampler: Sampler, history: History, say: @escaping (LogLevel, _ code: String, _ message: String) -> Void
+  ) {
+    self.sampler = sampler
+    self.history = history
+    self.say = say
+    history.storeWasReplaced = { [unowned self] notice in
+      self.sampler.ledger.markAllChanged()
+      storeWasReplaced(notice)
+    }
+    history.commitFailed = { say(.error, "commit_failed", $0.description) }
+  }
+
+  /// The first sample, its commit, and what the store has of today; false when the kernel did not answer: try again.
+  func start() -> Bool {
+    do {
+      try sampler.sample()
+    } catch {
+      say(.error, "sampling_failed", "\(error); trying again")
+      return false
+    }
+    sampler.checkCounters(olderThan: 0)
+    commit()
+    loadToday()
+    recallGaps()
+    say(
+      .info, "started", "watching \(sampler.ledger.presentCount) links, \(sampler.ledger.records.count) known")
+    return true
+  }
+
+  /// The minute boundary, or the moment in which the clock was set; false when the sample failed.
+  func tick() -> Bool {
+    let isHealthy = sampler.attemptSample()
+    if !isHealthy, let error = sampler.lastError { say(.warning, "sampling_failed", "\(error)") }
+    noteClockSteps()
+    if !sampler.ledger.todayIsKnown { loadToday() }
+    if sampler.now().utcSeconds % 3600 < 60 { sampler.checkCounters(olderThan: 1800) }
+    commit()
+    return isHealthy
+  }
+
+  /// Books the events that wait; a link that came or went is committed soon.
+  func linkEvents() {
+    guard sampler.drainEvents() else { return }
+    let wait = lastCommit + Counting.commitSpacing - sampler.now().boot
+    if wait <= 0 {
+      commit()
+    } else {
+      commitAfter(Int(wait / 1_000_000) + 1)
+    }
+  }
+
+  func commit() {
+    let now = sampler.now().boot
+    lastCommit = now
+    let stepped = lastStep.count > 0 && now - lastStep.boot < Counting.stepCaution
+    history.commit(sampler, clockStepped: stepped)
+  }
+
+  /// Days are other spans in another zone.
+  func zoneChanged(_ calendar: LocalCalendar) { sampler.ledger.zoneChanged(calendar) }
+
+  /// Counts and commits what there is; returns why that could not be written.
+  func finish(deadlineSeconds: Int) -> StoreError? {
+    sampler.attemptSample()
+    return history.finish(sampler, deadlineSeconds: deadlineSeconds)
+  }
+
+  /// The running day's earlier amounts are in the store.
+  private func loadToday() {
+    let day = sampler.ledger.day
+    history.ask(UsageQuery(links: nil, tier: .day, from: day.start, to: day.end)) { [unowned self] answer in
+      guard sampler.ledger.day == day, case .success(let stored) = answer else { return }
+      let known = history.complete(stored, ledger: sampler.ledger, from: day.start, to: day.end)
+      sampler.ledger.setToday(from: known)
+    }
+  }
+
+  /// So are the gaps of earlier processes; later ones the history keeps itself.
+  private func recallGaps() {
+    history.ask(UsageQuery(links: [], tier: .day, from: 0, to: sampler.ledger.day.end)) { [unowned self] answer in
+      if case .success(let stored) = answer { history.recall(stored.gaps) }
+    }
+  }
+
+  private func noteClockSteps() {
+    let ledger = sampler.ledger
+    guard ledger.clockStepCount != lastStep.count, let step = ledger.clockSteps.last else { return }
+    lastStep = (ledger.clockStepCount, sampler.now().boot)
+    say(.notice, "clock_step", "the clock was set by \(step.by / Moment.second) s")
+  }
+}
