@@ -10,6 +10,7 @@ help:
 	@echo 'make lint       look at the source'
 	@echo 'make bench      measure the cost of a sample'
 	@echo 'make release    build small programs into .build/release; make build: for debugging'
+	@echo 'make deb        build the Debian package into .build/deb'
 	@echo 'make install    install below PREFIX ($(PREFIX)); make uninstall: remove it again'
 	@echo 'make deps       install what the build lacks (Debian packages); make clean: remove .build'
 
@@ -34,6 +35,10 @@ lint:
 bench: deps
 	@scripts/bench.sh
 
+deb:
+	@scripts/deps.sh deb
+	@scripts/deb.sh
+
 install:
 	@scripts/install.sh install
 
@@ -46,4 +51,4 @@ deps:
 clean:
 	rm -rf .build
 
-.PHONY: help run build release test check lint bench install uninstall deps clean
+.PHONY: help run build release test check lint bench deb install uninstall deps clean

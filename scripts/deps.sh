@@ -1,5 +1,5 @@
 #!/bin/bash
-# Installs what is missing to build (deps.sh build), test (test) or check (check), and nothing else, through apt.
+# Installs what is missing to build (deps.sh build), package (deb), test (test) or check (check), and nothing else, through apt.
 . "$(dirname "$0")/common.sh"
 
 packages=()
@@ -16,15 +16,21 @@ lacks_header ini.h libinih-dev
 lacks_header sqlite3.h libsqlite3-dev
 lacks_program pkg-config pkg-config
 case ${1:-build} in
-  build) ;;
+  build | deb) ;;
   test | check)
     lacks_program python3 python3
     lacks_program ip iproute2
     lacks_program curl curl
     ;;
-  *) fail "usage: deps.sh build|test|check" ;;
+  *) fail "usage: deps.sh build|deb|test|check" ;;
 esac
+if [ "${1:-}" = deb ] || [ "${1:-}" = check ]; then
+  lacks_program dpkg-buildpackage dpkg-dev
+  lacks_program dh debhelper
+fi
 if [ "${1:-}" = check ]; then
+  lacks_program lintian lintian
+  lacks_program mmdebstrap mmdebstrap
   lacks_program strace strace
   [ -x /lib/systemd/systemd ] || packages+=(systemd)
 fi

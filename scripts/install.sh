@@ -7,6 +7,10 @@ case $prefix in /*) ;; *) fail "PREFIX=$prefix is not an absolute path." ;; esac
 base=$destination$prefix
 configuration=$destination/etc/iftally/iftally.conf
 
+# Debian's zsh looks into vendor-completions for what packages bring; below /usr/local all know site-functions.
+zsh=share/zsh/site-functions
+if [ "$prefix" = /usr ] && [ -e /etc/debian_version ]; then zsh=share/zsh/vendor-completions; fi
+
 # Every file: its mode, its source and its place.
 files() {
   cat <<LIST
@@ -16,8 +20,13 @@ files() {
 644 systemd/iftallyd.socket.in lib/systemd/system/iftallyd.socket
 644 systemd/iftally.sysusers.in lib/sysusers.d/iftally.conf
 LIST
-  local page
+  local page program
   for page in man/*.[158]; do echo "644 $page share/man/man${page##*.}/${page##*/}"; done
+  for program in iftally iftallyd; do
+    echo "644 packaging/completions/$program.bash share/bash-completion/completions/$program"
+    echo "644 packaging/completions/_$program $zsh/_$program"
+    echo "644 packaging/completions/$program.fish share/fish/vendor_completions.d/$program.fish"
+  done
 }
 
 # The owner of the source builds, so that `sudo make install` leaves no file of root's there.

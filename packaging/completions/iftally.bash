@@ -1,0 +1,75 @@
+# Completion of iftally(1) for bash.
+
+# The interfaces that the daemon knows; nothing where none answers. Names that the shell would read otherwise than as
+# they are, such as $(reboot), are left out.
+_iftally_interfaces() {
+  command iftally interfaces --json --timeout 1 2>/dev/null |
+    grep -oE '"name":"[A-Za-z0-9_.@%-]+",' | cut -d '"' -f 4
+}
+
+_iftally() {
+  local common='--json --socket --timeout --no-color -h --help'
+  local figures='--unit --decimals --bits --bytes'
+  local selection='-i --interface --kind'
+  local span='--from --to -l --limit'
+  local commands='live interfaces minutes fives hours days months years usage status doctor version help'
+  local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+  local command='' options='' words='' prefix='' i
+  COMPREPLY=()
+
+  # Readline takes --option=value for three words.
+  if [ "$word" = = ]; then
+    word=''
+  elif [ "$previous" = = ]; then
+    previous=${COMP_WORDS[COMP_CWORD - 2]}
+  fi
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    case ${COMP_WORDS[i]} in
+      -i | --interface | --kind | --from | --to | -l | --limit | -r | --resolution | -n | --count | --interval | \
+        --unit | --decimals | --socket | --timeout)
+        i=$((i + 1))
+        [ "${COMP_WORDS[i]}" != = ] || i=$((i + 1))
+        ;;
+      -*) ;;
+      *)
+        command=${COMP_WORDS[i]}
+        break
+        ;;
+    esac
+  done
+
+  case $previous in
+    -i | --interface)
+      case $word in *+*) prefix=${word%+*}+ word=${word##*+} ;; esac
+      words=$(_iftally_interfaces)
+      ;;
+    --kind) words='wired wifi cellular tunnel bridge bond vlan virtual loopback other' ;;
+    --from | --to) words='today yesterday this-week this-month last-month this-year all now' ;;
+    -r | --resolution) words='minute five_minutes hour day month year' ;;
+    --unit) words='iec si bytes' ;;
+    --decimals) words='0 1 2 3' ;;
+    --socket)
+      compopt -o filenames 2>/dev/null
+      mapfile -t COMPREPLY < <(compgen -f -- "$word")
+      return
+      ;;
+    -l | --limit | -n | --count | --interval | --timeout) return ;;
+    *)
+      case $command in
+        '') options="$selection -a --all $figures $common" ;;
+        live) options="-n --count --interval $selection $figures $common" ;;
+        interfaces) options="-v --verbose $selection $figures $common" ;;
+        minutes | fives | hours | days | months | years) options="$span $selection $figures $common" ;;
+        usage) options="-r --resolution $span $selection $figures $common" ;;
+        status) options="-v --verbose $common" ;;
+        doctor | version | help) options=$common ;;
+      esac
+      case $word,$command in
+        -*,*) words=$options ;;
+        *, | *,help) words=$commands ;;
+      esac
+      ;;
+  esac
+  mapfile -t COMPREPLY < <(compgen -P "$prefix" -W "$words" -- "$word")
+}
+complete -F _iftally iftally
