@@ -6,6 +6,8 @@ DESTDIR=$(mktemp -d)
 trap 'rm -rf "$DESTDIR"' EXIT
 
 expected() { # PREFIX
+  local zsh=site-functions
+  if [ "$1" = /usr ] && [ -e /etc/debian_version ]; then zsh=vendor-completions; fi
   sort <<LIST
 ./etc/iftally/iftally.conf 644
 .$1/bin/iftally 755
@@ -13,6 +15,12 @@ expected() { # PREFIX
 .$1/lib/systemd/system/iftallyd.socket 644
 .$1/lib/sysusers.d/iftally.conf 644
 .$1/sbin/iftallyd 755
+.$1/share/bash-completion/completions/iftally 644
+.$1/share/bash-completion/completions/iftallyd 644
+.$1/share/fish/vendor_completions.d/iftally.fish 644
+.$1/share/fish/vendor_completions.d/iftallyd.fish 644
+.$1/share/zsh/$zsh/_iftally 644
+.$1/share/zsh/$zsh/_iftallyd 644
 LIST
   for page in man/*.[158]; do echo ".$1/share/man/man${page##*.}/${page##*/} 644"; done | sort
 }
