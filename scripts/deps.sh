@@ -1,5 +1,5 @@
 #!/bin/bash
-# Installs what is missing to build (deps.sh build), package (deb), test (test) or check (check), and nothing else, through apt.
+# Installs what is missing to build, package (deb), test or check, as the argument says, and nothing else, through apt.
 . "$(dirname "$0")/common.sh"
 
 packages=()
@@ -30,6 +30,8 @@ if [ "${1:-}" = deb ] || [ "${1:-}" = check ]; then
 fi
 if [ "${1:-}" = check ]; then
   lacks_program lintian lintian
+  lacks_program zsh zsh
+  lacks_program fish fish
   lacks_program mmdebstrap mmdebstrap
   lacks_program strace strace
   [ -x /lib/systemd/systemd ] || packages+=(systemd)

@@ -9,10 +9,10 @@ enum Options: Equatable {
 
   static let usage = """
     usage: iftallyd [--config FILE] [--check-config]
-      --config FILE    read FILE and FILE.d/*.conf instead of /etc/iftally/iftally.conf
-      --check-config   read the configuration, say what is wrong with it, and exit
-      --version        print the version
-      --help           print this
+      -c, --config FILE    read FILE and FILE.d/*.conf instead of /etc/iftally/iftally.conf
+          --check-config   read the configuration, say what is wrong with it, and exit
+      -V, --version        print the version
+      -h, --help           print this
     """
 
   /// Reads the arguments after the program's name; the error says what is wrong.

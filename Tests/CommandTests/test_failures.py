@@ -7,7 +7,7 @@ import subprocess
 import time
 import unittest
 
-from command_case import COMMAND, ROOT, CommandCase
+from command_case import COMMAND, CommandCase
 from fake_daemon import golden, problem
 
 
@@ -68,17 +68,6 @@ class Help(CommandCase):
         version = self.run_command("version").stdout
         self.assertRegex(version, r"\Aiftally \d+\.\d+\.\d+\n\Z")
         self.assertEqual(json.loads(self.run_command("version", "--json").stdout)["version"], version.split()[1])
-
-    def test_the_manual_names_every_command_option_and_exit_code(self):
-        text = (ROOT / "man" / "iftally.1").read_text(encoding="utf-8")
-        for command in self.COMMANDS:
-            self.assertRegex(text, rf"(?m)^\.It Cm {command}\b")
-            for line in self.run_command("help", command).stdout.splitlines():
-                for word in line.split():
-                    if word.startswith("--"):
-                        self.assertRegex(text, rf"Fl -{word[2:]}\b", word)
-        for code in range(7):
-            self.assertRegex(text, rf"(?m)^\.It {code}$")
 
 
 class Unreachable(CommandCase):

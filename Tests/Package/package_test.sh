@@ -93,7 +93,6 @@ fi
 
 version=$2 later=$3
 packages=$PWD/packages
-socket=/run/iftally/iftally.sock
 apt_get() { DEBIAN_FRONTEND=noninteractive apt-get -y --no-install-recommends "$@" </dev/null; }
 stranger() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
 active() { systemctl is-active -q iftallyd.service && systemctl is-active -q iftallyd.socket; }

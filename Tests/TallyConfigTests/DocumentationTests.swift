@@ -8,11 +8,19 @@ import Testing
 private let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
   .deletingLastPathComponent()
 
-@Test("iftally.conf(5) has every section and key")
+@Test("iftally.conf(5) has every section and key, and no other")
 func manual() throws {
   let manual = try String(contentsOf: source.appendingPathComponent("man/iftally.conf.5"), encoding: .utf8)
-  for section in ConfigurationKey.sections { #expect(manual.contains("\n.SH [\(section.uppercased())]\n")) }
-  for key in ConfigurationKey.all { #expect(manual.contains("\n.BI \(key.name)= "), "\(key.name)=") }
+  var told: [String] = []
+  var section = ""
+  for line in manual.split(separator: "\n") {
+    if line.hasPrefix(".SH ") { section = String(line.dropFirst(4)) }
+    if line.hasPrefix(".BI "), section.hasPrefix("["), let end = line.firstIndex(of: "=") {
+      told.append("\(section) \(line[..<end].dropFirst(4))")
+    }
+  }
+  let known = ConfigurationKey.all.map { "[\($0.section.uppercased())] \($0.name)" }
+  #expect(told.sorted() == known.sorted())
 }
 
 @Test("The file that is installed shows every key with its default, and says nothing as it stands")

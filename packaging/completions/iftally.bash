@@ -4,7 +4,7 @@
 # they are, such as $(reboot), are left out.
 _iftally_interfaces() {
   command iftally interfaces --json --timeout 1 2>/dev/null |
-    grep -oE '"name":"[A-Za-z0-9_.@%-]+",' | cut -d '"' -f 4
+    grep -oE '"name": *"[A-Za-z0-9_.@%-]+",' | cut -d '"' -f 4
 }
 
 _iftally() {

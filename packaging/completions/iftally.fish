@@ -4,7 +4,7 @@
 function __iftally_interfaces
     set -l joined (string match -r '^(?:--interface=|-i)?(.*\+)' -- (commandline -ct))[2]
     command iftally interfaces --json --timeout 1 2>/dev/null |
-        string match -ra '"name":"[A-Za-z0-9_.@%-]+",' | string replace -r '"name":"(.*)",' "$joined\$1"
+        string match -ra '"name": *"[A-Za-z0-9_.@%-]+",' | string replace -r '"name": *"(.*)",' "$joined\$1"
 end
 
 # Whether the command on the line so far is one of these; "summary" stands for none.
