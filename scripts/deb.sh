@@ -8,7 +8,7 @@ version=${IFTALLY_DEB_VERSION:-$(sed -n 's/^package let iftallyVersion = "\(.*\)
 
 # dpkg-buildpackage wants debian/ at the top, and leaves its results above: a copy is staged for it.
 stage=.build/deb/stage
-rm -rf $stage
+rm -rf .build/deb
 mkdir -p $stage
 cp -R packaging/debian $stage/debian
 # The same source gives the same package, whenever it is built.

@@ -7,16 +7,18 @@ tests=Tests/Package
 if [ "${1:-}" != inside ]; then
   work=$(mktemp -d)
   trap 'rm -rf --one-file-system "$work"' EXIT
-  check "make deb builds the package" make deb
   version=$(sed -n 's/.*iftallyVersion = "\(.*\)"/\1/p' Sources/TallyWire/Version.swift)
+  later=$version+later
+  build_later() { IFTALLY_DEB_VERSION=$later scripts/deb.sh && cp .build/deb/iftally_*.deb "$work/later.deb"; }
+  check "a later package is built" build_later
+  # Last, so that this is the package that stays in .build/deb.
+  build() { make deb && cp .build/deb/iftally_*.deb "$work/first.deb"; }
+  check "make deb builds the package" build
   package=$(ls "$PWD/.build/deb/iftally_${version}_"*.deb) || finish || exit
-  cp "$package" "$work/first.deb"
   builds_the_same() { make deb && cmp "$package" "$work/first.deb"; }
   check "and builds the same bytes again" builds_the_same
   built_with_its_version() { .build/release/iftally version | grep -qx "iftally $(dpkg-deb -f "$package" Version)"; }
   check "its version is what the program says" built_with_its_version
-  later=$version+later
-  check "a later package is built" env IFTALLY_DEB_VERSION="$later" scripts/deb.sh
 
   code=0
   lintian --no-cfg --allow-root --fail-on error,warning "${package%.deb}.changes" >"$work/lintian" 2>&1 || code=$?
@@ -75,8 +77,7 @@ if [ "${1:-}" != inside ]; then
     mkdir -p "$work/root/opt/iftally-test/"{$tests,scripts,packages}
     cp $tests/package_test.sh "$work/root/opt/iftally-test/$tests/"
     cp scripts/common.sh "$work/root/opt/iftally-test/scripts/"
-    cp "$package" "$work/root/opt/iftally-test/packages/first.deb"
-    cp "$PWD/.build/deb/iftally_${later}_"*.deb "$work/root/opt/iftally-test/packages/later.deb"
+    cp "$work/first.deb" "$work/later.deb" "$work/root/opt/iftally-test/packages/"
     echo "exec /opt/iftally-test/$tests/package_test.sh inside $version $later" >"$work/run.sh"
     code=0
     Tests/Systemd/boot -r "$work/root" -t 120 "$work/run.sh" | tee "$work/words" || code=$?
