@@ -59,13 +59,17 @@ if [ "${1:-}" != inside ]; then
 
   # A Debian of this machine's release, from where this machine gets its packages. What the package depends on is
   # fetched but not installed: the booted machine has no network.
+  sources() {
+    # shellcheck disable=SC2016 # The names are apt's.
+    apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' 'Origin: Debian' | sort -u
+  }
   make_root() {
     local suite
     suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
-    # shellcheck disable=SC2016 # The names are apt's and mmdebstrap's.
-    apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' 'Origin: Debian' |
-      sort -u >"$work/sources"
-    # shellcheck disable=SC2016
+    # Without package lists apt does not know whose origin is Debian.
+    [ -n "$(sources)" ] || apt-get -qq update
+    sources >"$work/sources"
+    # shellcheck disable=SC2016 # The name is mmdebstrap's.
     mmdebstrap --quiet --variant=minbase --mode=root --include=systemd,dbus --skip=cleanup/apt \
       --customize-hook="copy-in '$package' /root" \
       --customize-hook='chroot "$1" sh -c "apt-get -qq --download-only --no-install-recommends install /root/*.deb"' \
