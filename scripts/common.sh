@@ -26,6 +26,7 @@ find_swift() {
 need_swift() { find_swift || fail "No Swift 6 here: run make deps."; }
 
 # What every build says: an import that Package.swift does not declare is an error.
+# shellcheck disable=SC2034 # used by those who source this
 build_flags=(--explicit-target-dependency-import-check error)
 
 # record PASSED FAILED SKIPPED: adds to the counts of the part of `make check` that is running, if one is.

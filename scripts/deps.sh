@@ -34,6 +34,7 @@ if [ "${1:-}" = check ]; then
   lacks_program fish fish
   lacks_program mmdebstrap mmdebstrap
   lacks_program strace strace
+  lacks_program shellcheck shellcheck
   [ -x /lib/systemd/systemd ] || packages+=(systemd)
 fi
 

@@ -2,13 +2,15 @@
 # The habits of the source that no compiler looks after.
 . "$(dirname "$0")/common.sh"
 need_swift
+mkdir -p .build
 mapfile -t sources < <(git ls-files --cached --others --exclude-standard -- Sources Tests Package.swift)
 
 formatted() { swift format lint --strict --recursive --parallel Sources Tests Package.swift; }
 
 # A counter is no meter: that word must reach nobody who reads our output. Comments may use it, Int(exactly:) too.
 no_false_promise() {
-  ! grep -nHiE '\bexact(ly)?\b' $(printf '%s\n' "${sources[@]}" | grep -E '^Sources/.*\.(swift|c|h|html|js|css)$') |
+  printf '%s\n' "${sources[@]}" | grep -E '^Sources/.*\.(swift|c|h|html|js|css)$' >.build/lint.files
+  ! xargs -d '\n' grep -nHiE '\bexact(ly)?\b' <.build/lint.files |
     grep -vE ':[0-9]+: *(//|\*|/\*)' | sed -E 's,[^:"](//|/\*).*,,' | grep -E '\bexact(ly)?\b' | grep -viE 'exactly:'
 }
 
@@ -25,7 +27,10 @@ opens_with_a_sentence() {
   return $wrong
 }
 
-shell_scripts() { shellcheck -x -e SC1091 scripts/*.sh .ci/run Tests/Systemd/* Tests/Install/* Tests/check.d/*; }
+shell_scripts() {
+  shellcheck -x -P SCRIPTDIR -S warning scripts/*.sh .ci/run Tests/Systemd/* Tests/Install/* Tests/Fuzz/run \
+    Tests/bench.d/* Tests/check.d/*
+}
 
 if swift format --version >/dev/null 2>&1; then
   check "swift format finds nothing" formatted
@@ -40,6 +45,6 @@ if command -v shellcheck >/dev/null; then
 else
   say "  skipped shellcheck, which is not installed"
 fi
-wc -l $(printf '%s\n' "${sources[@]}" | grep -E '^(Sources|Tests)/.*\.(swift|c|h|py)$') 2>/dev/null |
+printf '%s\n' "${sources[@]}" | grep -E '^(Sources|Tests)/.*\.(swift|c|h|py)$' | xargs -d '\n' wc -l 2>/dev/null |
   awk '$1 > 400 && $2 != "total" { print "  long    " $2 " has " $1 " lines" }'
 finish

@@ -25,7 +25,8 @@ unpack
 
 # Shared libraries that this machine lacks come along; their package names follow from the packages' dependencies.
 programs=("$folder/usr/bin/vnstat" "$folder/usr/sbin/vnstatd" "$folder/usr/bin/prometheus-node-exporter")
-export LD_LIBRARY_PATH=$folder/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null || gcc -print-multiarch)
+architecture=$(dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null || gcc -print-multiarch)
+export LD_LIBRARY_PATH=$folder/usr/lib/$architecture
 if ldd "${programs[@]}" | grep -q 'not found'; then
   mapfile -t libraries < <(apt-cache depends "${packages[@]}" | sed -n 's/^  Depends: \(lib[^ ]*\)$/\1/p' | grep -v '^libc6$' | sort -u)
   fetch "${libraries[@]}"

@@ -53,8 +53,8 @@ field() { python3 -c "import json, sys; reply = json.load(sys.stdin); print($1)"
 active() { systemctl is-active -q iftallyd; }
 process() { systemctl show -P MainPID iftallyd; }
 log_says() { # what the journal holds of the service so far
-  local tries
-  for tries in {1..50}; do
+  local _
+  for _ in {1..50}; do
     journalctl -q -u iftallyd --no-pager | grep -q -- "$1" && return
     sleep 0.1
   done
@@ -124,7 +124,7 @@ check "with the old totals, and what passed in between" agrees
 traffic
 kill -KILL "$(process)"
 # Restart= brings it back; the socket of that time is waited for by the question itself.
-is_back() { local tries; for tries in {1..150}; do active && answers 2>/dev/null && return; sleep 0.1; done; systemctl status iftallyd; return 1; }
+is_back() { local _; for _ in {1..150}; do active && answers 2>/dev/null && return; sleep 0.1; done; systemctl status iftallyd; return 1; }
 check "killed, it comes back by itself" is_back
 check "without a byte lost or doubled" agrees
 check "restart succeeds" systemctl restart iftallyd
