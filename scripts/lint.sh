@@ -28,7 +28,7 @@ opens_with_a_sentence() {
 }
 
 shell_scripts() {
-  shellcheck -x -P SCRIPTDIR -S warning scripts/*.sh .ci/run Tests/Systemd/* Tests/Install/* Tests/Fuzz/run \
+  shellcheck -x -P SCRIPTDIR -S warning scripts/*.sh .ci/run Tests/Systemd/* Tests/Install/* Tests/Package/* Tests/Fuzz/run \
     Tests/bench.d/* Tests/check.d/*
 }
 
