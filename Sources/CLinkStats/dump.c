@@ -114,7 +114,7 @@ static int collect(struct ls_requests *requests, uint32_t sequence, message_take
   int interrupted = 0;
   *ret_ended = 0;
   for (;;) {
-    const ssize_t length = ls_socket_receive(descriptor, requests->buffer, sizeof requests->buffer, foreign);
+    const ssize_t length = ls_socket_receive(descriptor, requests->buffer, sizeof requests->buffer, foreign, NULL);
     if (length < 0) return length == -EAGAIN ? -ETIMEDOUT : (int)length;
     const struct nlmsghdr *header = (const struct nlmsghdr *)requests->buffer;
     int left = (int)length;

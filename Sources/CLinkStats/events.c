@@ -5,6 +5,7 @@
 #include <linux/rtnetlink.h>
 #include <netlink/msg.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -14,18 +15,32 @@
 
 struct ls_events {
   int descriptor;
+  int hears_others;
+  // The id that this namespace has given to itself, LS_HERE for none; to be asked for again when stale.
+  int32_t own_id;
+  int own_id_is_stale;
   char buffer[LS_RECEIVE_SIZE] __attribute__((aligned(NLMSG_ALIGNTO)));
 };
 
+static int set_option(int descriptor, int option, int value) {
+  return setsockopt(descriptor, SOL_NETLINK, option, &value, sizeof value) < 0 ? -errno : 0;
+}
+
 static int join_links(int descriptor) {
-  const int group = RTNLGRP_LINK;
-  return setsockopt(descriptor, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &group, sizeof group) < 0 ? -errno : 0;
+  // Kernels before 4.9 tell nobody of namespaces that end; it goes on without.
+  (void)set_option(descriptor, NETLINK_ADD_MEMBERSHIP, RTNLGRP_NSID);
+  return set_option(descriptor, NETLINK_ADD_MEMBERSHIP, RTNLGRP_LINK);
 }
 
 static int hold(int descriptor, struct ls_events **ret_events) {
   struct ls_events *events = malloc(sizeof *events);
   if (events == NULL) return -ENOMEM;
   events->descriptor = descriptor;
+  events->own_id = LS_HERE;
+  // Without our own id events of this namespace could pass for another's: then only its own are heard.
+  events->own_id_is_stale = ls_own_namespace(&events->own_id) < 0;
+  events->hears_others =
+      !events->own_id_is_stale && set_option(descriptor, NETLINK_LISTEN_ALL_NSID, 1) == 0;
   *ret_events = events;
   return 0;
 }
@@ -74,18 +89,58 @@ uint32_t ls_events_receive_buffer(const struct ls_events *events) {
   return bytes > 0 ? (uint32_t)bytes : 0;
 }
 
-static void deliver(const char *buffer, int length, ls_event_handler *handler, void *context,
+int ls_events_hear_others(const struct ls_events *events) { return events->hears_others; }
+
+// LS_HERE also for the id that this namespace has given to itself.
+static int32_t place(struct ls_events *events, int32_t where, struct ls_drain_report *report) {
+  if (where == LS_HERE) return LS_HERE;
+  if (events->own_id_is_stale) {
+    // Unknown, it may be one of ours that is taken for another's: as good as lost.
+    if (ls_own_namespace(&events->own_id) < 0) report->overrun = 1;
+    else events->own_id_is_stale = 0;
+  }
+  return where == events->own_id ? LS_HERE : where;
+}
+
+static int is_veth(const struct ls_link *link) {
+  return link->kind_length == 4 && memcmp(link->kind, "veth", 4) == 0;
+}
+
+// What a message of the namespace `where` is to the handler: 0 when nothing. Of other namespaces only a veth end that
+// goes is of concern, since what it sent is what its other end, which may be here, received.
+static int read_event(struct ls_events *events, const struct nlmsghdr *header, int32_t *where, struct ls_link *link) {
+  int what;
+  int32_t id = LS_HERE;
+  switch (header->nlmsg_type) {
+    case RTM_NEWLINK: return *where == LS_HERE ? ls_parse_link(header, link) : LS_IGNORED;
+    case RTM_DELLINK:
+      what = ls_parse_link(header, link);
+      return what < 0 || *where == LS_HERE || is_veth(link) ? what : LS_IGNORED;
+    case RTM_NEWNSID:
+      // Also when it seems another's: it bears our own new id where that is what it tells.
+      events->own_id_is_stale = 1;
+      return LS_IGNORED;
+    case RTM_DELNSID:
+      if (*where != LS_HERE) return LS_IGNORED;  // the id is one that the other namespace gave
+      what = ls_parse_namespace(header, &id);
+      if (what == LS_NAMESPACE_GONE) *where = id;
+      return what;
+  }
+  return LS_IGNORED;
+}
+
+static void deliver(struct ls_events *events, int length, int32_t where, ls_event_handler *handler, void *context,
                     struct ls_drain_report *report) {
-  const struct nlmsghdr *header = (const struct nlmsghdr *)buffer;
+  const struct nlmsghdr *header = (const struct nlmsghdr *)events->buffer;
   int left = length;
   for (; nlmsg_ok(header, left); header = nlmsg_next((struct nlmsghdr *)header, &left)) {
-    if (header->nlmsg_type != RTM_NEWLINK && header->nlmsg_type != RTM_DELLINK) continue;
     struct ls_link link;
-    const int what = ls_parse_link(header, &link);
+    int32_t at = where;
+    const int what = read_event(events, header, &at, &link);
     if (what < 0) report->malformed += 1;
     if (what <= 0) continue;
     report->events += 1;
-    handler(context, what, &link);
+    handler(context, what, at, what == LS_NAMESPACE_GONE ? NULL : &link);
   }
   if (left > 0) report->malformed += 1;
 }
@@ -94,8 +149,9 @@ int ls_events_drain(struct ls_events *events, ls_event_handler *handler, void *c
                     struct ls_drain_report *ret_report) {
   struct ls_drain_report report = {0};
   for (;;) {
+    int32_t where = LS_HERE;
     const ssize_t length = ls_socket_receive(events->descriptor, events->buffer, sizeof events->buffer,
-                                             &report.foreign);
+                                             &report.foreign, &where);
     if (length == -EAGAIN) break;
     if (length == -ENOBUFS || length == -EMSGSIZE) {
       // Told before what is still queued, which is older than the loss: go on to the end.
@@ -103,7 +159,7 @@ int ls_events_drain(struct ls_events *events, ls_event_handler *handler, void *c
       continue;
     }
     if (length < 0) return (int)length;
-    deliver(events->buffer, (int)length, handler, context, &report);
+    deliver(events, (int)length, place(events, where, &report), handler, context, &report);
   }
   *ret_report = report;
   return 0;

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <linux/if_link.h>
+#include <linux/net_namespace.h>
 #include <linux/rtnetlink.h>
 #include <netlink/attr.h>
 #include <stdint.h>
@@ -51,6 +52,12 @@ static void copy_text(const struct nlattr *from, uint8_t *to, size_t capacity, u
 
 static uint32_t u32_of(const struct nlattr *from) {
   uint32_t value = 0;
+  if (nla_len(from) >= (int)sizeof value) memcpy(&value, nla_data(from), sizeof value);
+  return value;
+}
+
+static int32_t s32_of(const struct nlattr *from, int32_t absent) {
+  int32_t value = absent;
   if (nla_len(from) >= (int)sizeof value) memcpy(&value, nla_data(from), sizeof value);
   return value;
 }
@@ -127,7 +134,10 @@ static int parse_attribute(const struct nlattr *at, struct ls_link *link) {
     case IFLA_MTU: link->mtu = u32_of(at); return 0;
     case IFLA_OPERSTATE: link->operstate = u8_of(at); return 0;
     case IFLA_LINK: link->lower = u32_of(at); return 0;
-    case IFLA_LINK_NETNSID: link->lower_is_elsewhere = 1; return 0;
+    case IFLA_LINK_NETNSID:
+      link->lower_is_elsewhere = 1;
+      link->lower_namespace = s32_of(at, NETNSA_NSID_NOT_ASSIGNED);
+      return 0;
     case IFLA_MASTER: link->master = u32_of(at); return 0;
     case ATTR_NEW_NETNSID: link->moved_out = 1; return 0;
     case IFLA_LINKINFO: return parse_info(at, link);
@@ -200,7 +210,23 @@ int ls_parse_link_counters(const struct nlmsghdr *header, struct ls_stat *ret_st
   return LS_STATS;
 }
 
-int ls_parse_message(const void *bytes, size_t length, struct ls_link *ret_link, struct ls_stat *ret_stat) {
+int ls_parse_namespace(const struct nlmsghdr *header, int32_t *ret_namespace) {
+  struct span span;
+  if (attributes_after(header, sizeof(struct rtgenmsg), &span) < 0) return -EBADMSG;
+  const struct nlattr *at;
+  int32_t id = NETNSA_NSID_NOT_ASSIGNED;
+  int left;
+  for_each_attribute(at, span, left) {
+    if (nla_type(at) == NETNSA_NSID) id = s32_of(at, NETNSA_NSID_NOT_ASSIGNED);
+  }
+  if (left > 0) return -EBADMSG;
+  if (id < 0) return LS_IGNORED;
+  *ret_namespace = id;
+  return header->nlmsg_type == RTM_DELNSID ? LS_NAMESPACE_GONE : LS_NAMESPACE;
+}
+
+int ls_parse_message(const void *bytes, size_t length, struct ls_link *ret_link, struct ls_stat *ret_stat,
+                     int32_t *ret_namespace) {
   if ((uintptr_t)bytes % NLMSG_ALIGNTO != 0) return -EINVAL;
   const struct nlmsghdr *header = bytes;
   if (length < sizeof *header || header->nlmsg_len < sizeof *header || header->nlmsg_len > length) return -EBADMSG;
@@ -208,6 +234,8 @@ int ls_parse_message(const void *bytes, size_t length, struct ls_link *ret_link,
     case RTM_NEWLINK:
     case RTM_DELLINK: return ls_parse_link(header, ret_link);
     case RTM_NEWSTATS: return ls_parse_stats(header, ret_stat);
+    case RTM_NEWNSID:
+    case RTM_DELNSID: return ls_parse_namespace(header, ret_namespace);
   }
   return LS_IGNORED;
 }

@@ -13,4 +13,7 @@ int ls_parse_stats(const struct nlmsghdr *header, struct ls_stat *ret_stat);
 // The counters alone of an RTM_NEWLINK.
 int ls_parse_link_counters(const struct nlmsghdr *header, struct ls_stat *ret_stat);
 
+// RTM_NEWNSID or RTM_DELNSID; LS_IGNORED when it has no id.
+int ls_parse_namespace(const struct nlmsghdr *header, int32_t *ret_namespace);
+
 #endif

@@ -70,7 +70,7 @@ static ssize_t ask(int descriptor, uint16_t family, uint8_t command, uint16_t ty
   memcpy(request.payload, value, size);
   if (send(descriptor, &request, request.header.nlmsg_len, 0) < 0) return -errno;
   uint32_t foreign = 0;
-  return ls_socket_receive(descriptor, answer, capacity, &foreign);
+  return ls_socket_receive(descriptor, answer, capacity, &foreign, NULL);
 }
 
 static int ask_mode(int descriptor, uint32_t ifindex) {

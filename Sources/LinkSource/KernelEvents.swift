@@ -26,6 +26,8 @@ final class KernelEvents {
   private(set) var overruns: UInt64 = 0
   private(set) var foreign: UInt64 = 0
   private(set) var malformed: UInt64 = 0
+  /// The other ends, elsewhere, of the veths here: all that is let in of what other namespaces tell.
+  private var farEnds: Set<FarEnd> = []
   private let socket: OpaquePointer
   private let complete: (inout LinkFacts) -> Void
   private var waiting = DrainedEvents(events: [], overrun: false)
@@ -51,6 +53,10 @@ final class KernelEvents {
 
   var descriptor: Int32 { ls_events_descriptor(socket) }
   var receiveBufferBytes: UInt32 { ls_events_receive_buffer(socket) }
+  var hearsFarEnds: Bool { ls_events_hear_others(socket) != 0 }
+
+  /// Lets in what concerns the other ends of these links, and nothing else until an event tells of more.
+  func watchFarEnds(of links: [ListedLink]) { farEnds = Set(links.compactMap(\.facts.farEnd)) }
 
   /// Reads until no event waits, and hands all on.
   func drain() throws(LinkSourceError) -> DrainedEvents {
@@ -58,23 +64,42 @@ final class KernelEvents {
     var report = ls_drain_report()
     let code = ls_events_drain(
       socket,
-      { context, what, link in
-        guard let context, let link else { return }
+      { context, what, namespace, link in
+        guard let context else { return }
         let owner = Unmanaged<KernelEvents>.fromOpaque(context).takeUnretainedValue()
-        owner.waiting.events.append(event(what, link.pointee))
+        owner.take(what, namespace, link?.pointee)
       }, Unmanaged.passUnretained(self).toOpaque(), &report)
     completeFacts(from: first)
-    guard code >= 0 else {
-      waiting.overrun = true
-      throw .readEvents(code: -code)
-    }
+    if code < 0 || report.overrun != 0 { noteOverrun() }
+    guard code >= 0 else { throw .readEvents(code: -code) }
 
-    if report.overrun != 0 { waiting.overrun = true }
     overruns &+= UInt64(report.overrun)
     foreign &+= UInt64(report.foreign)
     malformed &+= UInt64(report.malformed)
     defer { waiting = DrainedEvents(events: [], overrun: false) }
     return waiting
+  }
+
+  private func take(_ what: Int32, _ namespace: Int32, _ link: ls_link?) {
+    guard let link else {
+      farEnds = farEnds.filter { $0.namespace != namespace }
+      waiting.events.append(.namespaceEnded(namespace))
+      return
+    }
+    if namespace == LS_HERE {
+      let event = event(what, link)
+      if let farEnd = event.link?.facts.farEnd { farEnds.insert(farEnd) }
+      waiting.events.append(event)
+    } else if farEnds.remove(FarEnd(namespace: namespace, ifindex: link.ifindex)) != nil {
+      waiting.events.append(farEvent(namespace, link))
+    }
+  }
+
+  /// What was lost may have told that another link has the place of a far end by now.
+  private func noteOverrun() {
+    waiting.overrun = true
+    farEnds = []
+    waiting.events.removeAll { $0.farEnd != nil }
   }
 
   /// Adds facts that are read by name in the present, while an event tells of a past: a link that has gone since gets
@@ -91,6 +116,7 @@ final class KernelEvents {
         gone.insert(link.facts.ifindex)
       case .changed(let link):
         waiting.events[index] = .changed(completed(link))
+      case .farEndDeparted, .namespaceEnded: break
       }
     }
 

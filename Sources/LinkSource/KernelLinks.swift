@@ -70,6 +70,8 @@ package final class KernelLinks: LinkKernel {
   /// The event queue's limit in bytes as the kernel accounts it: twice what was asked for when all was granted.
   package var receiveBufferBytes: UInt32 { events.receiveBufferBytes }
 
+  package var hearsFarEnds: Bool { events.hearsFarEnds }
+
   package var health: KernelHealth {
     var health = dumpHealth
     health.overruns = events.overruns
@@ -86,11 +88,13 @@ package final class KernelLinks: LinkKernel {
     let code = ls_list_links(requests, &links, &report)
     guard code >= 0 else { throw .listLinks(code: -code) }
     account(report)
-    return UnsafeBufferPointer(start: links.items, count: links.count).map { link in
+    let listed = UnsafeBufferPointer(start: links.items, count: links.count).map { link in
       var listed = ListedLink(facts: facts(of: link), counters: counters(of: link))
       complete(&listed.facts)
       return listed
     }
+    events.watchFarEnds(of: listed)
+    return listed
   }
 
   /// The events that wait: for a wake-up by `eventDescriptor`, before a sample.
@@ -108,7 +112,7 @@ package final class KernelLinks: LinkKernel {
     let at = now()
     let drained = try events.drain()
     if drained.overrun { stats.count = 0 }
-    let (count, width) = fillReadings(leavingOut: incarnations(in: drained.events))
+    let (count, width) = fillReadings(leavingOut: Set(drained.events.compactMap(\.bornOrDead)))
     return Sample(
       at: at, events: drained.events, readings: UnsafeBufferPointer(rebasing: readings[..<count]), width: width,
       overrun: drained.overrun)
@@ -149,17 +153,4 @@ package final class KernelLinks: LinkKernel {
     dumpHealth.interruptedDumps &+= UInt64(report.interrupted)
     dumpHealth.droppedSenders &+= UInt64(report.foreign)
   }
-}
-
-/// The indices of links that came or went.
-private func incarnations(in events: [LinkEvent]) -> Set<UInt32> {
-  var changed: Set<UInt32> = []
-  for event in events {
-    switch event {
-    case .appeared(let link): changed.insert(link.facts.ifindex)
-    case .departed(let ifindex, _, _, _): changed.insert(ifindex)
-    case .changed: break
-    }
-  }
-  return changed
 }

@@ -19,6 +19,7 @@ func facts(of link: ls_link) -> LinkFacts {
   facts.permanentAddress = prefix(of: link.permanent_address, link.permanent_address_length)
   facts.lower = link.lower
   facts.lowerIsElsewhere = link.lower_is_elsewhere != 0
+  if facts.lowerIsElsewhere, link.lower_namespace >= 0 { facts.lowerNamespace = link.lower_namespace }
   facts.master = link.master
   facts.tunType = link.tun_type
   return facts
@@ -30,7 +31,7 @@ func counters(of link: ls_link) -> LinkCounters? {
   link.counter_width == 0 ? nil : LinkCounters(link.counters)
 }
 
-/// The event that a link message of sort `what` (LS_LINK, LS_LINK_GONE) tells.
+/// The event that a link message of sort `what` (LS_LINK, LS_LINK_GONE) of this namespace tells.
 func event(_ what: Int32, _ link: ls_link) -> LinkEvent {
   if what == LS_LINK_GONE {
     return .departed(
@@ -39,6 +40,12 @@ func event(_ what: Int32, _ link: ls_link) -> LinkEvent {
   }
   let listed = ListedLink(facts: facts(of: link), counters: counters(of: link))
   return link.change == .max ? .appeared(listed) : .changed(listed)
+}
+
+/// The event that the departure of a veth end in the namespace of this id tells.
+func farEvent(_ namespace: Int32, _ link: ls_link) -> LinkEvent {
+  .farEndDeparted(
+    FarEnd(namespace: namespace, ifindex: link.ifindex), final: counters(of: link), movedOut: link.moved_out != 0)
 }
 
 extension LinkCounters {

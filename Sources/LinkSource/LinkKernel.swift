@@ -11,6 +11,9 @@ package protocol LinkKernel: AnyObject {
   var eventDescriptor: Int32 { get }
   /// The event queue's limit in bytes as the kernel accounts it.
   var receiveBufferBytes: UInt32 { get }
+  /// Whether the departures of veth ends in other namespaces are heard (CAP_NET_BROADCAST): they tell what the ends
+  /// here received last.
+  var hearsFarEnds: Bool { get }
   var health: KernelHealth { get }
 
   /// Every link with all its facts.
@@ -21,6 +24,10 @@ package protocol LinkKernel: AnyObject {
   func sample() throws(LinkSourceError) -> Sample
   /// Holds two independent ways to the same counters against each other.
   func crossCheck() throws(LinkSourceError) -> CrossCheck
+}
+
+extension LinkKernel {
+  package var hearsFarEnds: Bool { false }
 }
 
 /// Where counters are read. Lists and link events come from netlink with both, all 64 bits.

@@ -21,6 +21,12 @@ package struct Ledger: Sendable {
   var hints: [Int] = []
   /// Veth ends whose own counters could not say what they received, by the ifindex of the other end.
   var halves: [UInt32: VethHalf] = [:]
+  /// The same, by the other end, where that is in another namespace.
+  var farHalves: [FarEnd: VethHalf] = [:]
+  /// Veth ends here by their other end in another namespace.
+  var farEnds: [FarEnd: NearEnd] = [:]
+  /// The source tells of far ends that depart; else nothing waits for that.
+  package var hearsFarEnds = false
 
   /// The earliest `firstSeen` of all records; replies ask for it once a link.
   var firstRecordSeen: Int64?
@@ -79,6 +85,13 @@ struct VethHalf: Sendable {
   var fromBoot: Int64
   /// Samples it has waited for.
   var age = 0
+}
+
+/// A present veth end whose other end is in another namespace.
+struct NearEnd: Sendable {
+  var ifindex: UInt32
+  /// The other end's last counters, when it departed first.
+  var farFinal: LinkCounters?
 }
 
 extension Ledger {

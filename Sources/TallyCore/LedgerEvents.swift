@@ -1,4 +1,4 @@
-// Link events: births, changes, deaths with final counters, and the two ends of a veth pair.
+// Link events: births, changes, and deaths with final counters.
 
 extension Ledger {
   /// Applies link events in the order in which the kernel queued them.
@@ -11,6 +11,9 @@ extension Ledger {
       case .changed(let link): changed(link, at: now)
       case .departed(let ifindex, _, let final, let movedOut):
         departed(ifindex: ifindex, final: final, movedOut: movedOut, at: now)
+      case .farEndDeparted(let end, let final, let movedOut):
+        farEndDeparted(end, final: final, movedOut: movedOut, at: now)
+      case .namespaceEnded(let namespace): namespaceEnded(namespace, at: now)
       }
     }
   }
@@ -79,46 +82,6 @@ extension Ledger {
     }
     close(at: position, death: movedOut ? .movedOut : .deleted, now)
   }
-
-  // MARK: Veth
-
-  /// A dying veth end shows 0 received, because what it receives is what its peer sends and the peer is gone
-  /// first. What it sent is right. So the final tx of one end is the final rx of the other.
-  private mutating func settleVeth(_ life: Life, counters: LinkCounters, from: Int64, _ now: Moment) {
-    guard life.isVeth else { return }
-    if let half = halves.removeValue(forKey: life.ifindex) {
-      // The other end died first and waits for what we sent; its own tx is what we received.
-      let span = placement(fromBoot: half.fromBoot, to: now)
-      var received = Amounts.zero
-      received.rxBytes = above(counters.txBytes, half.counters.rxBytes)
-      received.rxPackets = above(counters.txPackets, half.counters.rxPackets)
-      place(received, flags: [], slot: half.slot, span)
-      dirtySlots.insert(half.slot)
-      var ours = Amounts.zero
-      ours.rxBytes = above(half.counters.txBytes, counters.rxBytes)
-      ours.rxPackets = above(half.counters.txPackets, counters.rxPackets)
-      place(ours, flags: [], slot: life.slot, placement(fromBoot: from, to: now))
-    } else if life.peer != 0, positions[life.peer] != nil {
-      halves[life.peer] = VethHalf(slot: life.slot, counters: counters, fromBoot: from)
-    } else {
-      recordLoss(slot: life.slot, from: utcSeconds(ofBoot: from, at: now), to: now, reason: .peerTail)
-    }
-  }
-
-  /// Gives up on halves whose other end did not die within the next sample.
-  mutating func expireHalves(at now: Moment) {
-    for (peer, half) in halves {
-      if half.age > 0 {
-        halves.removeValue(forKey: peer)
-        recordLoss(
-          slot: half.slot, from: utcSeconds(ofBoot: half.fromBoot, at: now), to: now, reason: .peerTail)
-      } else {
-        halves[peer]?.age += 1
-      }
-    }
-  }
-
-  private func above(_ a: UInt64, _ b: UInt64) -> UInt64 { a > b ? a - b : 0 }
 
   /// Boot-clock instant after which a life's unbooked bytes passed.
   func bookedFrom(_ life: Life, _ now: Moment) -> Int64 { life.lags ? life.since : watchedFrom(at: now) }

@@ -27,6 +27,7 @@ extension Ledger {
       recordLoss(
         slot: life.slot, from: utcSeconds(ofBoot: bookedFrom(life, now), at: now), to: now, reason: .vanished)
     }
+    noteFarEnd(nil, at: position)
     records[life.slot].baseline = nil
     records[life.slot].lastSeen = now.utcSeconds
     dirtySlots.insert(life.slot)
@@ -68,19 +69,6 @@ extension Ledger {
     records[slot].type = type
     records[slot].lastSeen = now.utcSeconds
     dirtySlots.insert(slot)
-  }
-
-  /// A pair is remembered from the time when both ends are up: a dying end already shows no peer.
-  private mutating func notePeer(_ facts: LinkFacts, at position: Int) {
-    lives[position].isVeth = facts.isVeth
-    // Once an end has been in another namespace the pair's counters no longer vouch for each other here.
-    guard facts.isVeth, lives[position].birth != .movedIn else { return }
-    if facts.lowerIsElsewhere {
-      lives[position].peer = 0
-    } else if facts.lower != 0, let other = positions[facts.lower], lives[other].birth != .movedIn {
-      lives[position].peer = facts.lower
-      lives[other].peer = facts.ifindex
-    }
   }
 
   /// The record that a link belongs to: hardware by its permanent address unless another present link has

@@ -55,6 +55,7 @@ extension Ledger {
         open(link.facts, base: .zero, since: watchedUntil, birth: .bornUnseen, at: now)
       }
     }
+    forgetFarEnds(departedIn: events)
     if cause == .overrun, let before {
       // Links that were born and died in between left no trace at all.
       pending.gaps.append(

@@ -40,6 +40,8 @@ struct Life {
   var isVeth = false
   /// Index of the other veth end when it lives in this namespace, 0 when none or unknown.
   var peer: UInt32 = 0
+  /// The other veth end when it lives in another namespace and that is known.
+  var farEnd: FarEnd?
   var held: CounterMask = []
   var heldCounters = LinkCounters.zero
   var open = OpenBucket()

@@ -11,6 +11,18 @@ package struct ListedLink: Sendable {
   }
 }
 
+/// A veth end in another network namespace, whose other end is or was here.
+package struct FarEnd: Hashable, Sendable {
+  /// The id that this namespace gave to that one; free for another when that ends.
+  package var namespace: Int32
+  package var ifindex: UInt32
+
+  package init(namespace: Int32, ifindex: UInt32) {
+    self.namespace = namespace
+    self.ifindex = ifindex
+  }
+}
+
 /// One link event, in the order in which the kernel queued it.
 package enum LinkEvent: Sendable {
   /// RTM_NEWLINK with ifi_change 0xffffffff: a new incarnation (created here, or moved in with its counters).
@@ -19,14 +31,30 @@ package enum LinkEvent: Sendable {
   case changed(ListedLink)
   /// RTM_DELLINK of AF_UNSPEC: final counters. `movedOut`: it left for another namespace and lives on there.
   case departed(ifindex: UInt32, name: LinkName, final: LinkCounters?, movedOut: Bool)
+  /// The same of a veth end in another namespace.
+  case farEndDeparted(FarEnd, final: LinkCounters?, movedOut: Bool)
+  /// RTM_DELNSID: a namespace ends, and all its links are about to go without a word.
+  case namespaceEnded(Int32)
 
   /// The index whose incarnation begins or ends with this event: dumps near it may show either one.
   package var bornOrDead: UInt32? {
     switch self {
     case .appeared(let link): link.facts.ifindex
-    case .changed: nil
+    case .changed, .farEndDeparted, .namespaceEnded: nil
     case .departed(let ifindex, _, _, _): ifindex
     }
+  }
+
+  /// The link that it shows as it is now.
+  package var link: ListedLink? {
+    switch self {
+    case .appeared(let link), .changed(let link): link
+    case .departed, .farEndDeparted, .namespaceEnded: nil
+    }
+  }
+
+  package var farEnd: FarEnd? {
+    if case .farEndDeparted(let end, _, _) = self { end } else { nil }
   }
 }
 

@@ -30,6 +30,8 @@ package struct LinkFacts: Hashable, Sendable {
   package var lower: UInt32 = 0
   /// IFLA_LINK_NETNSID was present: `lower` is an index of another network namespace.
   package var lowerIsElsewhere = false
+  /// The id of that namespace; nil when it has none.
+  package var lowerNamespace: Int32?
   /// IFLA_MASTER: the bridge, bond or VRF above; 0 when none.
   package var master: UInt32 = 0
   /// IFLA_TUN_TYPE or tun_flags: 1 tun, 2 tap, 0 neither.
@@ -56,6 +58,11 @@ package struct LinkFacts: Hashable, Sendable {
   package var isUp: Bool { flags & 1 != 0 }
   package var isLoopback: Bool { flags & 8 != 0 || hardwareType == 772 }
   package var isVeth: Bool { infoKind == "veth" }
+  /// The other end of a veth when that is in another namespace.
+  package var farEnd: FarEnd? {
+    guard isVeth, lowerIsElsewhere, lower != 0, let lowerNamespace else { return nil }
+    return FarEnd(namespace: lowerNamespace, ifindex: lower)
+  }
 
   /// Takes what sysfs told of the same link before, for facts from an event after which it was gone from there.
   mutating func keepSysfs(of old: LinkFacts) {

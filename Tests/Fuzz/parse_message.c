@@ -11,8 +11,10 @@ static void parse_exact(const uint8_t *bytes, size_t length) {
   memcpy(copy, bytes, length);
   struct ls_link link;
   struct ls_stat stat;
+  int32_t namespace_id = -1;
   memset(&link, 0, sizeof link);
-  const int what = ls_parse_message(copy, length, &link, &stat);
+  const int what = ls_parse_message(copy, length, &link, &stat, &namespace_id);
+  if ((what == LS_NAMESPACE || what == LS_NAMESPACE_GONE) != (namespace_id >= 0)) abort();
   if (what == LS_LINK || what == LS_LINK_GONE) {
     const int bounded = link.name_length <= LS_NAME_MAX && link.kind_length <= LS_KIND_MAX &&
                         link.port_kind_length <= LS_KIND_MAX && link.altname_count <= LS_ALTNAMES_MAX &&
@@ -33,8 +35,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     if (message == NULL) return 0;
     memcpy(message, bytes, length);
     const uint32_t total = (uint32_t)length;
-    const uint16_t types[] = {16, 17, 92};
-    const uint16_t type = types[bytes[4] % 3];
+    const uint16_t types[] = {16, 17, 92, 88, 89};
+    const uint16_t type = types[bytes[4] % 5];
     memcpy(message, &total, sizeof total);
     memcpy(message + 4, &type, sizeof type);
     parse_exact(message, length);

@@ -4,10 +4,13 @@ import Glibc
 import Testing
 
 @testable import LinkSource
+@testable import TallyCore
 
 private let newLink: UInt16 = 16
 private let delLink: UInt16 = 17
 private let newStats: UInt16 = 92
+private let newNamespace: UInt16 = 88
+private let delNamespace: UInt16 = 89
 
 @Suite struct CLinkStatsParseTests {
   let edge: PageEdge
@@ -135,9 +138,10 @@ private let newStats: UInt16 = 92
     let message = [0] + Bytes.message(newLink, Bytes.link())
     var link = ls_link()
     var stat = ls_stat()
+    var namespace: Int32 = 0
     let result = message.withUnsafeBytes { bytes -> Int32 in
       guard let start = bytes.baseAddress else { return 0 }
-      return ls_parse_message(start + 1, bytes.count - 1, &link, &stat)
+      return ls_parse_message(start + 1, bytes.count - 1, &link, &stat, &namespace)
     }
     #expect(result == -EINVAL)
   }
@@ -148,6 +152,55 @@ private let newStats: UInt16 = 92
     for (attributes, expected) in [([], UInt8(0)), (moved, 1)] {
       let parsed = edge.parse(Bytes.message(delLink, Bytes.link(change: .max) + attributes))
       #expect(parsed.result == LS_LINK_GONE && parsed.link.moved_out == expected)
+    }
+  }
+
+  @Test("a veth shows in which namespace its other end is, if that has an id")
+  func farEnd() {
+    let veth =
+      Bytes.attribute(18, Bytes.attribute(1, Array("veth\0".utf8))) + Bytes.attribute(5, Bytes.little(UInt32(2)))
+    let here = facts(of: edge.parse(Bytes.message(newLink, Bytes.link() + veth)).link)
+    #expect(here.farEnd == nil && !here.lowerIsElsewhere)
+    for id in [0, 7, Int32.max] {
+      let facts = facts(
+        of: edge.parse(Bytes.message(newLink, Bytes.link() + veth + Bytes.attribute(37, Bytes.little(id)))).link)
+      #expect(facts.farEnd == FarEnd(namespace: id, ifindex: 2))
+    }
+    for odd in [Bytes.little(Int32(-1)), [1, 2], []] {
+      let facts = facts(of: edge.parse(Bytes.message(newLink, Bytes.link() + veth + Bytes.attribute(37, odd))).link)
+      #expect(facts.lowerIsElsewhere && facts.farEnd == nil)
+    }
+  }
+
+  @Test("a namespace that begins or ends is told by its id")
+  func namespaces() {
+    for (type, expected) in [(newNamespace, Int32(LS_NAMESPACE)), (delNamespace, Int32(LS_NAMESPACE_GONE))] {
+      for id in [0, 5, Int32.max] {
+        let parsed = edge.parse(Bytes.message(type, Bytes.general + Bytes.attribute(1, Bytes.little(id))))
+        #expect(parsed.result == expected && parsed.namespace == id)
+      }
+    }
+  }
+
+  @Test("a message of a namespace without a usable id is of no concern, and one that does not fit is refused")
+  func oddNamespaces() {
+    let without = [
+      [], Bytes.attribute(1, Bytes.little(Int32(-1))), Bytes.attribute(1, [1, 2]), Bytes.attribute(2, [1]),
+    ]
+    for attributes in without {
+      let parsed = edge.parse(Bytes.message(delNamespace, Bytes.general + attributes))
+      #expect(parsed.result == LS_IGNORED && parsed.outputsUntouched)
+    }
+    let whole = Bytes.message(delNamespace, Bytes.general + Bytes.attribute(1, Bytes.little(Int32(5))))
+    for length in 0..<whole.count {
+      let cut = edge.parse(whole.prefix(length))
+      #expect(cut.result == -EBADMSG && cut.outputsUntouched)
+    }
+    for length in [0, 3, 9, 65535] as [UInt16] {
+      var message = whole
+      message.replaceSubrange(20..<22, with: Bytes.little(length))
+      let odd = edge.parse(message)
+      #expect(odd.result == -EBADMSG && odd.outputsUntouched)
     }
   }
 

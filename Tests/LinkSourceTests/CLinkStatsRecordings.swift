@@ -49,6 +49,7 @@ struct Parsed {
   var result: Int32
   var link: ls_link
   var stat: ls_stat
+  var namespace: Int32
   /// Every byte of the outputs is as it was before.
   var outputsUntouched: Bool
 }
@@ -76,11 +77,13 @@ final class PageEdge {
     var stat = ls_stat()
     memcpy(&link, pattern, MemoryLayout<ls_link>.size)
     memcpy(&stat, pattern, MemoryLayout<ls_stat>.size)
-    let result = ls_parse_message(start, bytes.count, &link, &stat)
+    let unwritten = Int32.min
+    var namespace = unwritten
+    let result = ls_parse_message(start, bytes.count, &link, &stat, &namespace)
     let untouched =
       memcmp(&link, pattern, MemoryLayout<ls_link>.size) == 0
-      && memcmp(&stat, pattern, MemoryLayout<ls_stat>.size) == 0
-    return Parsed(result: result, link: link, stat: stat, outputsUntouched: untouched)
+      && memcmp(&stat, pattern, MemoryLayout<ls_stat>.size) == 0 && namespace == unwritten
+    return Parsed(result: result, link: link, stat: stat, namespace: namespace, outputsUntouched: untouched)
   }
 }
 
@@ -103,6 +106,9 @@ enum Bytes {
   ) -> [UInt8] {
     [family, 0] + little(hardwareType) + little(index) + little(flags) + little(change)
   }
+
+  /// struct rtgenmsg, padded.
+  static let general: [UInt8] = [0, 0, 0, 0]
 
   /// struct if_stats_msg.
   static func stats(index: UInt32 = 7) -> [UInt8] { [0, 0, 0, 0] + little(index) + little(UInt32(0)) }

@@ -22,6 +22,8 @@ extension LinkEvent {
     switch self {
     case .appeared(let link), .changed(let link): link.facts.ifindex
     case .departed(let ifindex, _, _, _): ifindex
+    case .farEndDeparted(let end, _, _): end.ifindex
+    case .namespaceEnded: 0
     }
   }
 
@@ -29,6 +31,8 @@ extension LinkEvent {
     switch self {
     case .appeared(let link), .changed(let link): link.facts.name.escaped
     case .departed(_, let name, _, _): name.escaped
+    case .farEndDeparted(let end, _, _): "\(end.ifindex) in \(end.namespace)"
+    case .namespaceEnded(let namespace): "\(namespace)"
     }
   }
 
@@ -38,13 +42,16 @@ extension LinkEvent {
     case .appeared: "appeared \(name)"
     case .changed: "changed \(name)"
     case .departed(_, _, _, let movedOut): movedOut ? "moved \(name)" : "departed \(name)"
+    case .farEndDeparted(_, _, let movedOut): movedOut ? "far moved \(name)" : "far departed \(name)"
+    case .namespaceEnded: "ended \(name)"
     }
   }
 
   var counters: LinkCounters? {
     switch self {
     case .appeared(let link), .changed(let link): link.counters
-    case .departed(_, _, let final, _): final
+    case .departed(_, _, let final, _), .farEndDeparted(_, let final, _): final
+    case .namespaceEnded: nil
     }
   }
 }
@@ -289,7 +296,7 @@ struct KernelEventTests {
 }
 
 /// A socket joined to link events, as the service manager would hand it over.
-private func boundEventSocket() throws -> Int32 {
+func boundEventSocket() throws -> Int32 {
   guard let handle = nl_socket_alloc() else { throw NamespaceError(what: "nl_socket_alloc") }
   defer { nl_socket_free(handle) }
   guard nl_connect(handle, NETLINK_ROUTE) == 0, nl_socket_add_membership(handle, Int32(RTNLGRP_LINK.rawValue)) == 0

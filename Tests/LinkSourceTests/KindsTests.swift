@@ -66,7 +66,8 @@ struct RecordedLink: Decodable {
     message.copyBytes(to: bytes)
     var link = ls_link()
     var stat = ls_stat()
-    try #require(ls_parse_message(bytes.baseAddress, bytes.count, &link, &stat) == Int32(LS_LINK))
+    var namespace: Int32 = 0
+    try #require(ls_parse_message(bytes.baseAddress, bytes.count, &link, &stat, &namespace) == Int32(LS_LINK))
     return LinkSource.facts(of: link)
   }
 

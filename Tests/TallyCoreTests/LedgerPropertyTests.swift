@@ -5,13 +5,16 @@ import Testing
 @testable import TallyCore
 
 /// How many histories are played in all; IFTALLY_HISTORIES sets it.
-private let histories = ProcessInfo.processInfo.environment["IFTALLY_HISTORIES"].flatMap { Int($0) } ?? 4200
+private let histories = ProcessInfo.processInfo.environment["IFTALLY_HISTORIES"].flatMap { Int($0) } ?? 6000
 
 private let traffic: [(ToyOperation, Int)] = [(.push, 6), (.sample, 3), (.staleSample, 1), (.wake, 1), (.commit, 2)]
 private let lives: [(ToyOperation, Int)] = [(.create, 2), (.pair, 1), (.delete, 2), (.rename, 2), (.touch, 2)]
 private let moves: [(ToyOperation, Int)] = [(.moveOut, 1), (.moveBack, 1)]
 private let absences: [(ToyOperation, Int)] = [(.crash, 1), (.start, 2), (.stop, 1)]
 private let nuisances: [(ToyOperation, Int)] = [(.again, 1), (.failedCommit, 1), (.clock, 1)]
+private let namespaces: [(ToyOperation, Int)] = [
+  (.farPair, 3), (.farDelete, 2), (.moveEnd, 2), (.bringHome, 2), (.farNoise, 1),
+]
 private let oddDrivers: [(ToyOperation, Int)] = [(.glitch, 2), (.reset, 1), (.stepBack, 1)]
 
 private let allWorlds: [ToyRules] = [
@@ -35,6 +38,17 @@ private let allWorlds: [ToyRules] = [
     name: "neither inodes nor a boot id",
     weights: traffic + lives + nuisances + absences + [(.reboot, 1), (.overrun, 1)], byIdentity: false,
     hasInodes: false, knowsBoot: false),
+  ToyRules(
+    name: "veth ends in other namespaces, all told", weights: traffic + lives + nuisances + namespaces,
+    isComplete: true, isUnlabelled: true, hearsFarEnds: true),
+  ToyRules(
+    name: "namespaces that end, and moves that are shown late",
+    weights: traffic + lives + nuisances + namespaces + absences + [(.endNamespace, 2), (.overrun, 1), (.reboot, 1)],
+    byIdentity: false, hearsFarEnds: true, showsMoves: false),
+  ToyRules(
+    name: "veth ends in other namespaces, not told",
+    weights: traffic + lives + nuisances + namespaces + absences + [(.endNamespace, 1), (.overrun, 1)],
+    byIdentity: false),
 ]
 
 @Suite("The law of the ledger, over random histories")

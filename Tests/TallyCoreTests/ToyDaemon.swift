@@ -15,6 +15,7 @@ struct ToyDaemon {
 
   mutating func start(_ kernel: inout ToyKernel) {
     ledger = Ledger(calendar: ledger.calendar)
+    ledger.hearsFarEnds = kernel.hearsFarEnds
     waiting = nil
     kernel.listening = true
     kernel.overrun = false

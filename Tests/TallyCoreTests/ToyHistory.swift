@@ -7,6 +7,7 @@ enum ToyOperation: CaseIterable {
   case sample, staleSample, again, wake, commit, failedCommit, clock
   case glitch, reset, stepBack
   case crash, start, stop, overrun, reboot
+  case farPair, farDelete, moveEnd, bringHome, endNamespace, farNoise
 }
 
 struct ToyStep {
@@ -28,6 +29,10 @@ struct ToyRules: Sendable, CustomStringConvertible {
   var width = CounterWidth.bits64
   var hasInodes = true
   var knowsBoot = true
+  /// Departures of veth ends in other namespaces are told.
+  var hearsFarEnds = false
+  /// A veth end shows at once where its other end moved.
+  var showsMoves = true
   /// Mbit/s of the links that are hardware.
   var speed: UInt32?
   /// Most bytes of one push.
@@ -47,6 +52,7 @@ struct ToyWorld {
   init(_ rules: ToyRules, seed: UInt64) {
     self.rules = rules
     kernel.width = rules.width
+    kernel.hearsFarEnds = rules.hearsFarEnds
     if !rules.knowsBoot { kernel.bootID = BootID(high: 0, low: 0) }
     var dice = Seeded(seed)
     for i in 0..<UInt64.random(in: 0...3, using: &dice) { kernel.create("eth\(i)", kind: "", speed: rules.speed) }
@@ -87,7 +93,7 @@ struct ToyWorld {
     case .start: if !daemon.isRunning { daemon.start(&kernel) }
     case .stop: if daemon.isRunning { daemon.stop(&kernel) }
     case .overrun:
-      if daemon.isRunning, kernel.links.values.allSatisfy(\.isHere) { kernel.overrun = true }
+      if daemon.isRunning, kernel.links.values.allSatisfy({ $0.isHere || $0.place != nil }) { kernel.overrun = true }
     case .reboot:
       daemon.crash(&kernel)
       kernel.reboot()
@@ -98,6 +104,15 @@ struct ToyWorld {
       ToyWorld.happen(.moveBack, any, rules, passing, &kernel, &dice)
       daemon.wake(&kernel)
       daemon.commit()
+    case .moveEnd, .endNamespace:
+      if daemon.isRunning { elsewhere(step.operation, any, &dice) }
+    case .bringHome:
+      // As with any link that moved in while nobody watched.
+      guard daemon.isRunning, !kernel.overrun else { return }
+      elsewhere(step.operation, any, &dice)
+      daemon.wake(&kernel)
+      daemon.commit()
+    case .farPair, .farDelete, .farNoise: elsewhere(step.operation, any, &dice)
     case .flood:
       // That a fallen counter is back too soon to have been reset holds for what is possible.
       guard daemon.ledger.lives.allSatisfy(\.held.isEmpty) else { return }
@@ -114,6 +129,35 @@ struct ToyWorld {
     default: ToyWorld.happen(step.operation, any, rules, passing, &kernel, &dice)
     }
     if !rules.hasInodes { for index in kernel.links.keys { kernel.links[index]!.facts.inode = 0 } }
+  }
+
+  /// What happens to veths with ends in other namespaces.
+  private mutating func elsewhere(_ operation: ToyOperation, _ any: UInt32, _ dice: inout Seeded) {
+    let namespace = Int32.random(in: 0...2, using: &dice)
+    let far = kernel.farEnds.randomElement(using: &dice) ?? 0
+    let isShown = rules.showsMoves || Bool.random(using: &dice)
+    switch operation {
+    case .farPair: kernel.createFarPair("vn\(kernel.nextIndex)", in: namespace)
+    case .farDelete: kernel.delete(far, peerFirst: Bool.random(using: &dice))
+    case .moveEnd: kernel.moveEnd(Bool.random(using: &dice) ? any : far, to: namespace, isShown: isShown)
+    case .bringHome: kernel.bringHome(far, isShown: isShown)
+    case .endNamespace:
+      let isSampled = Bool.random(using: &dice)
+      var daemon = daemon
+      kernel.endNamespace(namespace) { kernel in
+        if isSampled {
+          daemon.wake(&kernel)
+          daemon.sample(&kernel)
+        }
+      }
+      self.daemon = daemon
+    case .farNoise:
+      // A link of the same index as one of ours, in a namespace in which none of ours has its other end there.
+      let place = FarEnd(namespace: namespace, ifindex: UInt32.random(in: 1...9, using: &dice))
+      let isPeer = kernel.links.values.contains { $0.place == place }
+      if !isPeer { kernel.postFar(place, final: LinkCounters(txBytes: 1 << 40, txPackets: 9), movedOut: false) }
+    default: break
+    }
   }
 
   /// What happens in the kernel, to a link that was drawn; 0 is none.

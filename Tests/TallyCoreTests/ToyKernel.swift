@@ -22,6 +22,8 @@ struct ToyLink {
   var history: Int
   var peer: UInt32 = 0
   var isHere = true
+  /// Where a veth end is that is not here.
+  var place: FarEnd?
   /// The most that its counters have shown, for steps back that stay small.
   var highest = LinkCounters.zero
 }
@@ -42,6 +44,10 @@ struct ToyKernel {
   var boot: Int64 = 100 * Moment.second
   var utc: Int64 = 1_700_000_000 * Moment.second
   var listening = false
+  /// Departures of veth ends in other namespaces are told.
+  var hearsFarEnds = false
+  /// The next index in each other namespace, as small as those here.
+  var farIndex: [Int32: UInt32] = [:]
   /// Of the dumps; lists and events have all 64 bits.
   var width = CounterWidth.bits64
   /// Readings that the next dump shows instead of the true ones, and the links that the last one lied about.
@@ -85,7 +91,7 @@ struct ToyKernel {
     ListedLink(facts: links[index]!.facts, counters: links[index]!.counters)
   }
 
-  private mutating func history(for facts: LinkFacts) -> Int {
+  mutating func history(for facts: LinkFacts) -> Int {
     let key = nameKey(facts)
     if let known = owner[key], !links.values.contains(where: { $0.history == known && $0.isHere }) { return known }
     truth.append(.zero)
@@ -127,10 +133,10 @@ struct ToyKernel {
     let two = create(b, kind: "veth")
     links[one]!.peer = two
     links[two]!.peer = one
-    links[one]!.facts.lower = two
-    links[two]!.facts.lower = one
-    touch(one)
-    touch(two)
+    for end in [one, two] {
+      showPeer(of: end)
+      touch(end)
+    }
     return (one, two)
   }
 
@@ -139,13 +145,14 @@ struct ToyKernel {
     if links[index]?.isHere == true { post(.changed(listed(index))) }
   }
 
-  mutating func delete(_ index: UInt32) {
+  mutating func delete(_ index: UInt32, peerFirst: Bool = false) {
     guard let link = links[index] else { return }
-    die(index)
+    if !peerFirst { die(index) }
     if link.peer != 0, links[link.peer] != nil { die(link.peer) }
+    if peerFirst { die(index) }
   }
 
-  private mutating func die(_ index: UInt32) {
+  mutating func die(_ index: UInt32) {
     guard var link = links[index] else { return }
     if link.peer != 0 {
       // What a veth end received is what its peer sent, and the peer is gone first.
@@ -154,6 +161,8 @@ struct ToyKernel {
     }
     if link.isHere {
       post(.departed(ifindex: index, name: link.facts.name, final: link.counters, movedOut: false))
+    } else if let place = link.place {
+      postFar(place, final: link.counters, movedOut: false)
     }
     links[index] = nil
   }
@@ -191,6 +200,7 @@ struct ToyKernel {
     listening = false
     overrun = false
     nextIndex = 1
+    farIndex = [:]
     bootID.low += 1
     pass(20 * Moment.second)
     boot = 10 * Moment.second

@@ -27,6 +27,13 @@ enum {
   LS_LINK = 1,       // RTM_NEWLINK
   LS_LINK_GONE = 2,  // RTM_DELLINK
   LS_STATS = 3,      // RTM_NEWSTATS
+  LS_NAMESPACE = 4,       // RTM_NEWNSID: a namespace was given an id
+  LS_NAMESPACE_GONE = 5,  // RTM_DELNSID: it ends
+};
+
+// Other network namespaces are known by the ids that this one gave them, from 0.
+enum {
+  LS_HERE = -1,  // the namespace of the socket
 };
 
 // Cumulative, as the kernel shows them.
@@ -60,6 +67,7 @@ struct ls_link {
   uint32_t lower;         // IFLA_LINK: the link below, or a veth's peer
   uint32_t master;        // IFLA_MASTER
   uint8_t lower_is_elsewhere; // IFLA_LINK_NETNSID was present: `lower` counts in another namespace
+  int32_t lower_namespace;    // that namespace's id; negative: it has none. Only with lower_is_elsewhere
   uint8_t moved_out;      // IFLA_NEW_NETNSID was present: it left for another namespace and lives on
   uint8_t counter_width;  // 64 (IFLA_STATS64), 32 (IFLA_STATS), or 0: the message had no counters
   uint8_t name_length;
@@ -81,9 +89,10 @@ struct ls_link {
 
 // Parses the one netlink message that `bytes` starts with; nothing after its nlmsg_len is looked at. `bytes` is 4-byte
 // aligned, as netlink's messages are. Returns LS_LINK or LS_LINK_GONE with *ret_link written, LS_STATS with *ret_stat
-// written, LS_IGNORED (another type; a link message that is not AF_UNSPEC, so a bridge's report on its port; a report of
+// written, LS_NAMESPACE or LS_NAMESPACE_GONE with *ret_namespace written (not negative), LS_IGNORED (another type; a link message that is not AF_UNSPEC, so a bridge's report on its port; a report of
 // the wireless extensions, which has no facts; counters of another sort), -EBADMSG (a length that does not fit), or -EINVAL (not aligned).
-int ls_parse_message(const void *bytes, size_t length, struct ls_link *ret_link, struct ls_stat *ret_stat);
+int ls_parse_message(const void *bytes, size_t length, struct ls_link *ret_link, struct ls_stat *ret_stat,
+                     int32_t *ret_namespace);
 
 struct ls_stats {
   struct ls_stat *items;
@@ -121,7 +130,9 @@ int ls_list_links(struct ls_requests *requests, struct ls_links *links, struct l
 // The counters of every link of the namespace.
 int ls_dump_counters(struct ls_requests *requests, struct ls_stats *stats, struct ls_dump_report *ret_report);
 
-// A socket that hears of every change of a link (RTNLGRP_LINK), non-blocking.
+// A socket that hears of every change of a link (RTNLGRP_LINK) and of namespaces that end (RTNLGRP_NSID), non-blocking;
+// where the process may, also of the changes in those namespaces to which this one gave an id
+// (NETLINK_LISTEN_ALL_NSID, CAP_NET_BROADCAST).
 struct ls_events;
 // Asks for a receive buffer of this many bytes, past the limit of rmem_max where the process may.
 int ls_events_open(uint32_t receive_buffer, struct ls_events **ret_events);
@@ -132,6 +143,8 @@ void ls_events_close(struct ls_events *events);
 int ls_events_descriptor(const struct ls_events *events);
 // Bytes that the kernel really set aside, as SO_RCVBUF tells: twice what was asked for when all was granted.
 uint32_t ls_events_receive_buffer(const struct ls_events *events);
+// 1 when other namespaces' events are heard.
+int ls_events_hear_others(const struct ls_events *events);
 
 struct ls_drain_report {
   uint32_t events;     // given to the callback
@@ -140,8 +153,9 @@ struct ls_drain_report {
   uint32_t overrun;    // 1: the kernel dropped events, or one did not fit; list all links again
 };
 
-// `what` is LS_LINK or LS_LINK_GONE; the link is valid during the call.
-typedef void ls_event_handler(void *context, int what, const struct ls_link *link);
+// `what` is LS_LINK or LS_LINK_GONE of this namespace (`where` is LS_HERE), LS_LINK_GONE of a veth end in the namespace
+// `where`, or LS_NAMESPACE_GONE: the namespace `where` ends, and `link` is NULL. The link is valid during the call.
+typedef void ls_event_handler(void *context, int what, int32_t where, const struct ls_link *link);
 // Reads events until the queue is empty, also past an overrun, whose report comes before the stale rest of the queue.
 int ls_events_drain(struct ls_events *events, ls_event_handler *handler, void *context,
                     struct ls_drain_report *ret_report);
