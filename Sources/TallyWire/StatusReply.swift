@@ -74,18 +74,22 @@ extension StatusReply {
     package var events: String
     /// Effective size of the event socket's receive buffer; 0 without one.
     package var receiveBufferBytes: Int
+    /// Whether the departures of veths' other ends in other namespaces are heard; nil: an older daemon.
+    package var peerEvents: Bool?
 
-    package init(name: String, counterBits: Int, events: String, receiveBufferBytes: Int) {
+    package init(name: String, counterBits: Int, events: String, receiveBufferBytes: Int, peerEvents: Bool?) {
       self.name = name
       self.counterBits = counterBits
       self.events = events
       self.receiveBufferBytes = receiveBufferBytes
+      self.peerEvents = peerEvents
     }
 
     private enum CodingKeys: String, CodingKey {
       case name, events
       case counterBits = "counter_bits"
       case receiveBufferBytes = "receive_buffer_bytes"
+      case peerEvents = "peer_events"
     }
   }
 

@@ -67,6 +67,9 @@ extension Api {
       count("iftally_dump_retries_total", "Dumps that were interrupted and asked for again.", health.dumpRetries),
       count("iftally_dropped_senders_total", "Messages dropped: not from the kernel.", health.droppedSenders),
       count("iftally_malformed_events_total", "Link events that could not be read.", health.malformedEvents),
+      one(
+        "iftally_peer_events", .gauge, "1 while the ends of veths' peers in other namespaces are heard.",
+        .integer(sampler.kernel.hearsFarEnds ? 1 : 0)),
       count("iftally_held_readings_total", "Odd readings that waited for a second one.", ledger.heldReadings),
       count("iftally_clock_steps_total", "Steps of the wall clock.", ledger.clockStepCount),
       count("iftally_commits_total", "Commits to the store.", history.commitCount),

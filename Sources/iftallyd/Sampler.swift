@@ -23,6 +23,10 @@ final class Sampler {
   private var isBehind = false
   private(set) var crossCheck: (result: CrossCheck, at: Moment)?
 
+  /// Boot-clock instant before which no sample is taken for the sake of a namespace that ends.
+  private var nextTailSample: Int64 = 0
+  /// However many end, these samples take a twentieth of the time at most.
+  private static let tailSampleSpacing: Int64 = 20
   /// Many queries at once share one sample.
   private static let shareNanoseconds: Int64 = 100_000_000
   /// Events may be lost again while the links are listed; a few rounds settle it or the next sample does.
@@ -33,6 +37,7 @@ final class Sampler {
     self.kernel = kernel
     self.now = now
     ledger = Ledger(calendar: calendar)
+    ledger.hearsFarEnds = kernel.hearsFarEnds
     if let stored { ledger.restore(stored) }
   }
 
@@ -92,9 +97,18 @@ final class Sampler {
       let drained = try kernel.drainEvents()
       // What happens before the first list is in it.
       guard isListed else { return false }
+      let tailsAreLeaving = drained.events.contains { event in
+        if case .namespaceEnded(let namespace) = event { ledger.hasFarEnds(in: namespace) } else { false }
+      }
       ledger.apply(drained.events, at: now())
       isBehind = isBehind || drained.overrun
-      if isBehind { try sample() }
+      if isBehind {
+        try sample()
+      } else if tailsAreLeaving, now().boot >= nextTailSample {
+        // The veths that go with a namespace are still there for a moment, with all that they received.
+        try sample()
+        nextTailSample = now().boot + lastDurationNanoseconds * Sampler.tailSampleSpacing
+      }
       return drained.overrun || drained.events.contains { $0.bornOrDead != nil }
     } catch {
       failures &+= 1

@@ -106,7 +106,7 @@ def delete_after_a_push(run, link):
     run.sampled()
 
 
-@scenario(hidden=True)
+@scenario()
 def delete_veth(run):
     """a veth to another namespace deleted right after a push"""
     delete_after_a_push(run, run.veth("veth1"))

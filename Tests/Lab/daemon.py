@@ -19,8 +19,10 @@ def spawn(command, log, environment=None, **how):
 class Daemon:
     """One iftallyd in the lab's namespace with a store of its own; `start` may be called again after an end."""
 
-    def __init__(self, lab, store=None, api="", environment=None, name="d"):
-        """`store` is the store's folder; `api` holds further lines of the section [Api]."""
+    def __init__(self, lab, store=None, api="", environment=None, name="d", without=()):
+        """`store` is the store's folder; `api` holds further lines of the section [Api]; `without` names capabilities
+        as setpriv does, for example "net_broadcast"."""
+        self.without = ",".join(f"-{capability}" for capability in without)
         self.folder = os.path.join(lab.folder, name)
         os.makedirs(self.folder)
         self.store = store or os.path.join(self.folder, "store")
@@ -40,7 +42,10 @@ class Daemon:
 
     def start(self, wait=True):
         """Run it; with `wait`, until it answers."""
-        self.process = spawn([program("iftallyd"), "--config", self.configuration], self.log_path, self.environment)
+        command = [program("iftallyd"), "--config", self.configuration]
+        if self.without:
+            command = ["setpriv", "--bounding-set", self.without, "--inh-caps", self.without, "--", *command]
+        self.process = spawn(command, self.log_path, self.environment)
         if wait:
             self.wait_ready()
         return self

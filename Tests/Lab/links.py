@@ -154,6 +154,21 @@ class Veth(Link):
         self.sender = Sender(name)
         self._open_far(self.space, self.far_name)
 
+    def move_far_end(self, space):
+        """Move the other end to another space."""
+        self.settled()
+        self.far_sender.close()
+        self.space.ip("link", "set", self.far_name, "netns", space.name)
+        self.space = space
+        space.ip("link", "set", self.far_name, "up")
+        self._open_far(space, self.far_name)
+
+    def delete_from_there(self):
+        """End the pair by deleting its other end."""
+        self.close_books()
+        self.space.ip("link", "del", self.far_name)
+        self.lab.truth.live.remove(self)
+
 
 class ContainerVeth(Veth):
     """A veth to a namespace of its own; it ends when that namespace dies."""
