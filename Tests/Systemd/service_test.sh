@@ -129,6 +129,36 @@ check "killed, it comes back by itself" is_back
 check "without a byte lost or doubled" agrees
 check "restart succeeds" systemctl restart iftallyd
 check "and loses nothing" agrees
+peer_events() { ask /v1/status | field 'reply["source"]["peer_events"]'; }
+check "the ends of veths in other namespaces are not heard" test "$(peer_events)" = False
+# These lines are those of iftallyd(8).
+mkdir -p /etc/systemd/system/iftallyd.service.d
+printf '[Service]\nCapabilityBoundingSet=CAP_NET_BROADCAST\nAmbientCapabilities=CAP_NET_BROADCAST\n' \
+  >/etc/systemd/system/iftallyd.service.d/peers.conf
+restarts_anew() { systemctl daemon-reload && systemctl restart iftallyd; }
+check "it restarts with the one capability for that" restarts_anew
+has_one_capability() { [ "$(stat -c %U "/proc/$(process)")" = iftally ] && grep -Eq '^CapEff:\s0+800$' "/proc/$(process)/status"; }
+check "which is all that it has" has_one_capability
+check "and hears them" test "$(peer_events)" = True
+tail_is_told() {
+  ip netns add peers && ip link add veth1 type veth peer name far netns peers || return
+  ip link set veth1 up && ip -n peers address add 192.0.2.1/24 dev far && ip -n peers link set far up
+  ip -n peers neighbour add 192.0.2.2 lladdr 02:00:00:00:00:02 dev far
+  ask /v1/interfaces >/dev/null
+  ip netns exec peers python3 -c '
+import socket
+sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for _ in range(3): sender.sendto(bytes(1000), ("192.0.2.2", 9))'
+  seen=$(cat /sys/class/net/veth1/statistics/rx_bytes)
+  ip link del veth1
+  ip netns del peers
+  told=$(ask /v1/interfaces/veth1 | field 'reply["interface"]["total"]["rx_bytes"]')
+  [ "$seen" -ge 3000 ] && [ "$told" = "$seen" ] || { say "told $told of $seen"; return 1; }
+}
+check "what a veth received last from another namespace is counted" tail_is_told
+rm -r /etc/systemd/system/iftallyd.service.d
+systemctl daemon-reload
+
 systemctl stop iftallyd
 systemctl start iftallyd.socket
 check "a question to the socket alone starts it" answers
