@@ -157,13 +157,11 @@ struct KernelFarEndTests {
     let texts = try withAcross { across in
       try across.open()
       try across.connect()
-      // Known to the namespace there alone, where it takes the id that the one there has here.
+      // Known to the namespace there alone.
       try across.ipThere("link add vc type veth peer name vd netns \(third.threadID)")
-      try across.ipThere("link del vc")
-      _ = try across.events()
+      let witness = try across.there.run { try openLinks() }
       third.stop()
-      // One of ours comes after it.
-      try across.ipHere("link add last type ifb")
+      while try across.there.run({ try LinkSourceTests.nextEvents(witness).last?.text }) != "departed vc" {}
       return try across.texts
     }
     #expect(!texts.contains { $0.hasPrefix("ended") })
@@ -199,6 +197,18 @@ struct KernelFarEndTests {
       return try across.texts
     }
     #expect(texts.contains { $0.hasPrefix("far departed") })
+  }
+
+  @Test("the other end of a veth that was there before is let in once the links were listed")
+  func listed() throws {
+    let texts = try withAcross { across in
+      try across.connect()
+      try across.open()
+      _ = try across.here.run { try across.links?.list().count }
+      try across.ipThere("link del vb")
+      return try across.texts
+    }
+    #expect(texts.contains("departed va") && texts.contains { $0.hasPrefix("far departed") })
   }
 
   @Test("after an overrun nothing is let in of other namespaces until the links were listed")

@@ -78,7 +78,7 @@ struct LedgerFarEndTests {
 
   @Test("another link of the same index, in another namespace or here, says nothing of it")
   mutating func otherLinks() {
-    let many = LinkCounters(txBytes: 1 << 40, txPackets: 1)
+    let many = LinkCounters(txBytes: 1 << 21, txPackets: 1)
     for end in [FarEnd(namespace: 1, ifindex: place.ifindex), FarEnd(namespace: 0, ifindex: place.ifindex + 1)] {
       kernel.postFar(end, final: many, movedOut: false)
     }
@@ -93,7 +93,7 @@ struct LedgerFarEndTests {
     let old = place
     kernel.moveEnd(kernel.links[near]!.peer, to: 1)
     // Who has its place now dies there.
-    kernel.postFar(old, final: LinkCounters(txBytes: 1 << 40), movedOut: false)
+    kernel.postFar(old, final: LinkCounters(txBytes: 1 << 21), movedOut: false)
     daemon.wake(&kernel)
     kernel.delete(near, peerFirst: peerFirst)
     daemon.wake(&kernel)
@@ -104,9 +104,9 @@ struct LedgerFarEndTests {
   mutating func movesOnUnseen() {
     let old = place
     kernel.moveEnd(kernel.links[near]!.peer, to: 1, isShown: false)
-    kernel.postFar(old, final: LinkCounters(txBytes: 1 << 40), movedOut: false)
+    kernel.postFar(old, final: LinkCounters(txBytes: 1 << 21), movedOut: false)
     kernel.delete(near)
-    kernel.postFar(old, final: LinkCounters(txBytes: 1 << 40), movedOut: false)
+    kernel.postFar(old, final: LinkCounters(txBytes: 1 << 21), movedOut: false)
     daemon.wake(&kernel)
     expectTailLost()
   }
@@ -118,7 +118,7 @@ struct LedgerFarEndTests {
       kernel.moveEnd(kernel.links[near]!.peer, to: 1, isShown: false)
     }
     let losses = daemon.gaps("va").count
-    kernel.postFar(old, final: LinkCounters(txBytes: 1 << 40), movedOut: false)
+    kernel.postFar(old, final: LinkCounters(txBytes: 1 << 21), movedOut: false)
     kernel.delete(near)
     daemon.wake(&kernel)
     #expect(daemon.total("va")?.rxBytes == 1000)
@@ -178,9 +178,9 @@ struct LedgerFarEndTests {
   mutating func reusedID() {
     let old = place
     kernel.post(.namespaceEnded(0))
-    kernel.postFar(old, final: LinkCounters(txBytes: 1 << 40), movedOut: false)
+    kernel.postFar(old, final: LinkCounters(txBytes: 1 << 21), movedOut: false)
     kernel.die(near)
-    kernel.postFar(old, final: LinkCounters(txBytes: 1 << 40), movedOut: false)
+    kernel.postFar(old, final: LinkCounters(txBytes: 1 << 21), movedOut: false)
     daemon.wake(&kernel)
     expectTailLost()
   }

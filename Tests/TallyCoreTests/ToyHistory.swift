@@ -155,7 +155,7 @@ struct ToyWorld {
       // A link of the same index as one of ours, in a namespace in which none of ours has its other end there.
       let place = FarEnd(namespace: namespace, ifindex: UInt32.random(in: 1...9, using: &dice))
       let isPeer = kernel.links.values.contains { $0.place == place }
-      if !isPeer { kernel.postFar(place, final: LinkCounters(txBytes: 1 << 40, txPackets: 9), movedOut: false) }
+      if !isPeer { kernel.postFar(place, final: LinkCounters(txBytes: 1 << 28, txPackets: 1 << 20), movedOut: false) }
     default: break
     }
   }
