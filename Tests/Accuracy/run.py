@@ -21,7 +21,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from Accuracy.scenarios import SCENARIOS, Run  # noqa: E402
 from Accuracy.systems import SYSTEMS  # noqa: E402
-from Lab.clock import compiler  # noqa: E402
+from Lab.preload import compiler  # noqa: E402
 from Lab.programs import must_run, record  # noqa: E402
 from Lab.space import Lab  # noqa: E402
 from Lab.truth import Counters  # noqa: E402
@@ -34,10 +34,8 @@ def run_here(system_name, scenario_name, long_stop):
         SCENARIOS[scenario_name].act(Run(lab, system, long_stop))
         for link in lab.truth.live:
             link.settled()
-        truth = lab.truth.by_name()
+        truth = lab.truth.by_last_name() if system.follows_renames else lab.truth.by_name()
         counted, labels = system.final()
-        if system.follows_renames:
-            truth, counted = lab.truth.folded(truth), lab.truth.folded(counted)
         names = sorted((set(truth) | set(counted)) - {"lo"})
         return {"links": {name: {"counted": counted.get(name, Counters())[:2], "true": truth.get(name, Counters())[:2],
                                  "label": labels.get(name)} for name in names}}

@@ -21,7 +21,7 @@ LIBRARIES = {"LD_LIBRARY_PATH": ":".join(glob.glob(os.path.join(PEERS, "usr/lib/
 class System:
     """One way to count traffic in the lab's namespace. Totals are {name: Counters}; packets may be 0."""
 
-    # Its history follows a device through a rename, so names tied by a rename count as one.
+    # Its history follows a device through a rename, so all of it is expected under the device's last name.
     follows_renames = False
     # Its clock can be turned: it is linked dynamically.
     clock_can_turn = True

@@ -1,29 +1,20 @@
-"""A wall clock that a test can turn under one process, while its boot clock and the kernel's timers go on."""
+"""Clocks that a test can turn under one process, while the kernel's timers go on."""
 import os
-import shutil
 import struct
-import subprocess
 
-SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "turned_clock.c")
-
-
-def compiler():
-    """A C compiler, or None."""
-    return shutil.which("cc") or shutil.which("clang")
+from .preload import library
 
 
 class TurnedClock:
     """`environment` is for the process, before it starts."""
 
     def __init__(self, lab):
-        library = os.path.join(lab.folder, "turned_clock.so")
-        subprocess.run([compiler(), "-shared", "-fPIC", "-O1", "-o", library, SOURCE], check=True)
         self.path = os.path.join(lab.folder, "seconds-ahead")
         with open(self.path, "wb") as handle:
-            handle.write(struct.pack("=q", 0))
-        self.environment = {"LD_PRELOAD": library, "TURNED_CLOCK": self.path}
+            handle.write(struct.pack("=2q", 0, 0))
+        self.environment = {"LD_PRELOAD": library(lab, "turned_clock"), "TURNED_CLOCK": self.path}
 
-    def turn(self, seconds):
-        """From now on the process's clock is so far ahead of this machine's (negative: behind)."""
+    def turn(self, wall, boot=0):
+        """From now on the process's clocks are so many seconds ahead of this machine's (negative: behind)."""
         with open(self.path, "r+b") as handle:  # in place: the process has it mapped
-            handle.write(struct.pack("=q", seconds))
+            handle.write(struct.pack("=2q", wall, boot))

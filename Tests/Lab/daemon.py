@@ -19,9 +19,9 @@ def spawn(command, log, environment=None, **how):
 class Daemon:
     """One iftallyd in the lab's namespace with a store of its own; `start` may be called again after an end."""
 
-    def __init__(self, lab, store=None, api="", environment=None, name="d", without=()):
-        """`store` is the store's folder; `api` holds further lines of the section [Api]; `without` names capabilities
-        as setpriv does, for example "net_broadcast"."""
+    def __init__(self, lab, store=None, api="", more="", environment=None, name="d", without=()):
+        """`store` is the store's folder; `api` holds further lines of the section [Api], `more` further sections;
+        `without` names capabilities as setpriv does, for example "net_broadcast"."""
         self.without = ",".join(f"-{capability}" for capability in without)
         self.folder = os.path.join(lab.folder, name)
         os.makedirs(self.folder)
@@ -30,7 +30,7 @@ class Daemon:
         self.log_path = os.path.join(self.folder, "log")
         self.configuration = os.path.join(self.folder, "iftally.conf")
         self.environment = {"TZ": "UTC", **(environment or {})}
-        self.configure(f"[Store]\nDirectory={self.store}\n\n[Api]\nSocket={self.socket}\n{api}")
+        self.configure(f"[Store]\nDirectory={self.store}\n\n[Api]\nSocket={self.socket}\n{api}\n{more}")
         self.client = Client(self.socket)
         self.process = None
         lab.at_exit(self.kill)
@@ -82,6 +82,13 @@ class Daemon:
             self.process.kill()
             self.process.wait()
             raise AssertionError(f"iftallyd did not end on signal {number} within 20 s:\n{self.log()}") from None
+
+    def pause(self):
+        """SIGSTOP: it does not run until `go_on`, and the kernel goes on queueing for it."""
+        self.process.send_signal(signal.SIGSTOP)
+
+    def go_on(self):
+        self.process.send_signal(signal.SIGCONT)
 
     def reload(self):
         self.process.send_signal(signal.SIGHUP)

@@ -29,6 +29,7 @@ class Link:
     def __init__(self, lab, name):
         self.lab, self.name = lab, name
         self.base = self.pushed = Counters()
+        self.earlier = Counters()  # what it carried under other names, in this stay here
         lab.truth.live.append(self)
         lab.at_exit(self._close)
 
@@ -70,9 +71,16 @@ class Link:
             time.sleep(0.002)
 
     def close_books(self):
-        """Call right before the name ends. What was pushed must be what is true, or the lab itself is wrong."""
+        """Call right before the link ends here. What was pushed must be what is true, or the lab itself is wrong."""
+        passed = self._close_name()
+        self.lab.truth.close_device(self.name, self.earlier.plus(passed))
+        self.earlier = Counters()
+
+    def _close_name(self):
         self.settled()
-        self.lab.truth.close(self.name, self.since_base())
+        passed = self.since_base()
+        self.lab.truth.close(self.name, passed)
+        return passed
 
     def delete(self):
         """End the link; its bytes, to the last, are in the truth."""
@@ -82,7 +90,7 @@ class Link:
 
     def rename(self, new):
         kept = self.counters()
-        self.close_books()
+        self.earlier = self.earlier.plus(self._close_name())
         self.set("down")  # older kernels refuse to rename a link that is up
         self.set("name", new)
         self.lab.truth.renames.append((self.name, new))

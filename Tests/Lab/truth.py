@@ -30,6 +30,10 @@ def read_counters(name):
     return Counters(*values)
 
 
+def _add(totals, name, amounts):
+    totals[name] = totals.get(name, Counters()).plus(amounts)
+
+
 class Truth:
     """What really passed, by the name it passed under, over all lives of each name."""
 
@@ -37,15 +41,27 @@ class Truth:
         self.live = []
         self.renames = []
         self._closed = {}
+        self._devices = {}
 
     def close(self, name, passed):
         """Book what passed under a name that ends now."""
-        self._closed[name] = self._closed.get(name, Counters()).plus(passed)
+        _add(self._closed, name, passed)
+
+    def close_device(self, name, passed):
+        """Book what a device carried under all its names, the last of which ends now."""
+        _add(self._devices, name, passed)
 
     def by_name(self):
         total = dict(self._closed)
         for link in self.live:
-            total[link.name] = total.get(link.name, Counters()).plus(link.since_base())
+            _add(total, link.name, link.since_base())
+        return total
+
+    def by_last_name(self):
+        """As `by_name`, but what a device carried under earlier names is under its last one."""
+        total = dict(self._devices)
+        for link in self.live:
+            _add(total, link.name, link.earlier.plus(link.since_base()))
         return total
 
     def of(self, name):

@@ -1,4 +1,4 @@
-/* The wall clock of a process that preloads this is ahead by the seconds in the file $TURNED_CLOCK; timers stay. */
+/* The clocks of a process that preloads this are ahead by the seconds in the file $TURNED_CLOCK; timers stay. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>
@@ -9,13 +9,14 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Of the wall clock, of the boot clock. */
 static const volatile int64_t *seconds_ahead;
 
 __attribute__((constructor)) static void open_clock(void) {
   const char *path = getenv("TURNED_CLOCK");
   int file = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
   if (file < 0) abort();
-  void *shared = mmap(NULL, sizeof *seconds_ahead, PROT_READ, MAP_SHARED, file, 0);
+  void *shared = mmap(NULL, 2 * sizeof *seconds_ahead, PROT_READ, MAP_SHARED, file, 0);
   close(file);
   if (shared == MAP_FAILED) abort();
   seconds_ahead = shared;
@@ -24,7 +25,8 @@ __attribute__((constructor)) static void open_clock(void) {
 int clock_gettime(clockid_t clock, struct timespec *now) {
   int result = (int)syscall(SYS_clock_gettime, clock, now);
   int wall = clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE;
-  if (result == 0 && wall && seconds_ahead) now->tv_sec += *seconds_ahead;
+  if (result == 0 && wall && seconds_ahead) now->tv_sec += seconds_ahead[0];
+  if (result == 0 && clock == CLOCK_BOOTTIME && seconds_ahead) now->tv_sec += seconds_ahead[1];
   return result;
 }
 
