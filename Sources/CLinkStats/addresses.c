@@ -4,6 +4,7 @@
 #include <ifaddrs.h>
 #include <linux/if_link.h>
 #include <linux/if_packet.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -69,15 +70,24 @@ int ls_list_addresses(struct ls_addresses *addresses, size_t limit) {
   return error;
 }
 
+// 0 when the entry is none of a link. One without a hardware address (tun, WireGuard, ppp) is told by its name alone.
+static unsigned int link_of(const struct ifaddrs *entry) {
+  if (entry->ifa_data == NULL) return 0;
+  if (entry->ifa_addr == NULL) return entry->ifa_name ? if_nametoindex(entry->ifa_name) : 0;
+  if (entry->ifa_addr->sa_family != AF_PACKET) return 0;
+  const int ifindex = ((const struct sockaddr_ll *)entry->ifa_addr)->sll_ifindex;
+  return ifindex > 0 ? (unsigned int)ifindex : 0;
+}
+
 static int take_counters32(struct ls_stats *stats, const struct ifaddrs *entry) {
-  const struct sockaddr_ll *link = (const struct sockaddr_ll *)entry->ifa_addr;
-  if (link->sll_ifindex <= 0) return 0;
+  const unsigned int ifindex = link_of(entry);
+  if (ifindex == 0) return 0;
   const int error = ls_make_room(&stats->items, stats->count, &stats->capacity, sizeof *stats->items);
   if (error < 0) return error;
   struct rtnl_link_stats counters;
   memcpy(&counters, entry->ifa_data, sizeof counters);
   stats->items[stats->count++] = (struct ls_stat){
-      .ifindex = (uint32_t)link->sll_ifindex,
+      .ifindex = ifindex,
       .width = 32,
       .counters = {.rx_packets = counters.rx_packets,
                    .tx_packets = counters.tx_packets,
@@ -93,8 +103,7 @@ int ls_dump_counters32(struct ls_stats *stats) {
   if (getifaddrs(&all) < 0) return errno ? -errno : -EIO;
   int error = 0;
   for (const struct ifaddrs *entry = all; entry && error == 0; entry = entry->ifa_next) {
-    const int has_counters = entry->ifa_addr && entry->ifa_addr->sa_family == AF_PACKET && entry->ifa_data;
-    if (has_counters) error = take_counters32(stats, entry);
+    error = take_counters32(stats, entry);
   }
   freeifaddrs(all);
   if (error < 0) stats->count = 0;

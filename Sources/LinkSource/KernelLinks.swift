@@ -112,7 +112,7 @@ package final class KernelLinks: LinkKernel {
     let at = now()
     let drained = try events.drain()
     if drained.overrun { stats.count = 0 }
-    let (count, width) = fillReadings(leavingOut: Set(drained.events.compactMap(\.bornOrDead)))
+    let (count, width) = fillReadings(leavingOut: doubtful(after: drained.events, source))
     return Sample(
       at: at, events: drained.events, readings: UnsafeBufferPointer(rebasing: readings[..<count]), width: width,
       overrun: drained.overrun)
@@ -153,4 +153,14 @@ package final class KernelLinks: LinkKernel {
     dumpHealth.interruptedDumps &+= UInt64(report.interrupted)
     dumpHealth.droppedSenders &+= UInt64(report.foreign)
   }
+}
+
+/// The indices of links that came or went: their readings may be another incarnation's. getifaddrs tells some links by
+/// their name alone, so there a changed link's reading may be that of another, which has its name now.
+private func doubtful(after events: [LinkEvent], _ source: LinkCounterSource) -> Set<UInt32> {
+  Set(
+    events.compactMap { event in
+      if case .changed(let link) = event, source == .getifaddrs { return link.facts.ifindex }
+      return event.bornOrDead
+    })
 }

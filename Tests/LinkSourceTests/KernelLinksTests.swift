@@ -177,6 +177,11 @@ struct KernelLinksTests {
   func getifaddrsSource() throws {
     let (width, readings, listed) = try NetworkNamespace.withOne { _ in
       try makeBusyLinks()
+      // A link without a hardware address, which getifaddrs tells by its name alone.
+      let tun = try openTun("t0")
+      defer { close(tun) }
+      try prepareToSend("t0", number: 9)
+      _ = packet(of: 1400).withUnsafeBytes { write(tun, $0.baseAddress, $0.count) }
       let links = try openLinks(source: .getifaddrs)
       let sample = try links.sample()
       let readings = sample.readings.map { ($0.ifindex, $0.counters) }
@@ -184,7 +189,8 @@ struct KernelLinksTests {
       return (sample.width, readings, listed)
     }
     #expect(width == .bits32)
-    #expect(readings.count == 4)
+    #expect(readings.count == 5)
+    #expect(listed.contains { $0.1?.rxBytes == 1400 })
     for (ifindex, counters) in listed { #expect(readings.first { $0.0 == ifindex }?.1 == counters) }
   }
 
