@@ -32,6 +32,8 @@ extension Ledger {
 
   private mutating func changed(_ link: ListedLink, at now: Moment) {
     guard let position = positions[link.facts.ifindex] else { return }
+    // The birth of another incarnation on this index was lost, or is still in the queue: what is told is not of this one.
+    guard isSame(lives[position], as: link.facts) else { return }
     update(link.facts, at: position, now)
     guard let counters = link.counters else { return }
     // An event may be older than a dump, so a lower value in it means nothing; an odd one waits for the dump.

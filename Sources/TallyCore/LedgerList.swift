@@ -56,14 +56,26 @@ extension Ledger {
       }
     }
     forgetFarEnds(departedIn: events)
-    if cause == .overrun, let before {
-      // Links that were born and died in between left no trace at all.
-      pending.gaps.append(
-        Gap(
-          link: nil, from: utcSeconds(ofBoot: before.boot, at: now), to: now.utcSeconds + 1, reason: .eventOverrun,
-          lossy: true))
-    }
+    if cause == .overrun, let before { recordOverrun(since: before, at: now) }
     if before == nil { lastSample = now }
+  }
+
+  /// Links that were born and died while events were lost left no trace at all, whatever is known by their names.
+  private mutating func recordOverrun(since before: Moment, at now: Moment) {
+    let from = utcSeconds(ofBoot: before.boot, at: now)
+    pending.gaps.append(Gap(link: nil, from: from, to: now.utcSeconds + 1, reason: .eventOverrun, lossy: true))
+    let survivors = Set(lives.lazy.filter { $0.opened < from }.map(\.slot))
+    for slot in records.indices where !survivors.contains(slot) {
+      if records[slot].firstSeen >= from {
+        // The gap of all links is older than this record, and so does not speak of it.
+        recordLoss(slot: slot, from: from, to: now, reason: .eventOverrun)
+        continue
+      }
+      tallies[slot].todayFlags.insert(.atLeast)
+      guard !records[slot].totalIsAtLeast else { continue }
+      records[slot].totalIsAtLeast = true
+      dirtySlots.insert(slot)
+    }
   }
 
   /// Brings back the lives of this boot and closes those of an earlier one.
@@ -117,7 +129,7 @@ extension Ledger {
 
   /// The same incarnation: by the inode, or where it is not known by the index, which the kernel gives away anew only
   /// if it is asked to. Then the name may have changed, and what is counted is certain for either incarnation.
-  private func isSame(_ life: Life, as facts: LinkFacts) -> Bool {
+  func isSame(_ life: Life, as facts: LinkFacts) -> Bool {
     life.inode == 0 || facts.inode == 0 || life.inode == facts.inode
   }
 

@@ -49,9 +49,13 @@ final class Sampler {
     isListed = true
     let sample = try kernel.sample()
     ledger.apply(sample.events, at: sample.at)
-    let strangers = ledger.strangers
-    if !sample.overrun { ledger.apply(sample.readings, width: sample.width, at: sample.at) }
-    isBehind = isBehind || sample.overrun || ledger.strangers != strangers
+    isBehind = isBehind || sample.overrun
+    // Behind, a reading may be of another incarnation than the one known by that index: only the list tells.
+    if !isBehind {
+      let strangers = ledger.strangers
+      ledger.apply(sample.readings, width: sample.width, at: sample.at)
+      isBehind = ledger.strangers != strangers
+    }
     if isBehind {
       try list(cause: .overrun)
       let again = try kernel.sample()
