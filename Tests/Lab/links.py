@@ -316,9 +316,9 @@ class Macvlan(Link):
 class Ifb(Link):
     """An ifb: what is put into it counts as received, and is dropped since no ingress sent it. `tx` must be 0."""
 
-    def __init__(self, lab, name):
+    def __init__(self, lab, name, index=None):
         super().__init__(lab, name)
-        ip("link", "add", name, "mtu", str(MTU), "type", "ifb")
+        ip("link", "add", name, *(["index", str(index)] if index else []), "mtu", str(MTU), "type", "ifb")
         self.set("arp", "off", "up")
         self.sender = self.far_sender = Sender(name)
 

@@ -23,6 +23,14 @@ def ip(*arguments, check=True):
     return done.stdout
 
 
+def batch(commands):
+    """Many `ip` commands in one process."""
+    text = "".join(command + "\n" for command in commands)
+    done = subprocess.run(["ip", "-batch", "-"], input=text, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"ip -batch: {done.stderr.strip()}")
+
+
 def isolate():
     """Give this process mounts of its own and an empty /run: named namespaces, sockets and stores live there.
 
