@@ -62,6 +62,8 @@ private func details(_ interface: Interface, _ style: Style) -> [String] {
   if let mtu = interface.mtu { pairs.append(("mtu", "\(mtu)")) }
   if let speed = interface.speedMbit { pairs.append(("speed", "\(speed) Mbit/s as the driver says")) }
   if let driver = interface.driver { pairs.append(("driver", driver)) }
+  if let alias = interface.alias { pairs.append(("alias", alias)) }
+  if let names = interface.altnames { pairs.append(("also named", names.joined(separator: " "))) }
   if !interface.addresses.isEmpty { pairs.append(("addresses", interface.addresses.joined(separator: " "))) }
   pairs.append(("seen", "\(writtenTime(interface.firstSeen)) to \(writtenTime(interface.lastSeen))"))
   pairs.append(("lives", "\(interface.incarnations)"))

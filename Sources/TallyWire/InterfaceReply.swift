@@ -33,6 +33,10 @@ package struct Interface: Codable, Hashable, Sendable {
   package var mtu: UInt32?
   package var speedMbit: UInt32?
   package var driver: String?
+  /// What an administrator wrote beside the name; escaped as names are.
+  package var alias: String?
+  /// Its further names; absent without any.
+  package var altnames: [String]?
   /// With prefix length: "192.0.2.1/24".
   package var addresses: [String]
   /// The interface below: the same traffic passes there too.
@@ -53,6 +57,7 @@ package struct Interface: Codable, Hashable, Sendable {
   package init(
     id: String, name: String, kind: String, type: String, touchesMedium: Bool, why: String, present: Bool, up: Bool,
     ifindex: UInt32? = nil, mac: String? = nil, mtu: UInt32? = nil, speedMbit: UInt32? = nil, driver: String? = nil,
+    alias: String? = nil, altnames: [String]? = nil,
     addresses: [String] = [], carrier: InterfaceReference? = nil, master: InterfaceReference? = nil, counts: String,
     firstSeen: String, lastSeen: String, incarnations: Int, total: Figure, today: Figure?, rate: Rate?
   ) {
@@ -69,6 +74,8 @@ package struct Interface: Codable, Hashable, Sendable {
     self.mtu = mtu
     self.speedMbit = speedMbit
     self.driver = driver
+    self.alias = alias
+    self.altnames = altnames
     self.addresses = addresses
     self.carrier = carrier
     self.master = master
@@ -83,7 +90,7 @@ package struct Interface: Codable, Hashable, Sendable {
 
   private enum CodingKeys: String, CodingKey {
     case id, name, kind, type, why, present, up, ifindex, mac, mtu, driver, addresses, carrier, master, counts
-    case incarnations, total, today, rate
+    case incarnations, total, today, rate, alias, altnames
     case touchesMedium = "touches_medium"
     case speedMbit = "speed_mbit"
     case firstSeen = "first_seen"

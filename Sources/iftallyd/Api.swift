@@ -94,6 +94,8 @@ final class Api {
       mac: isPresent ? facts.flatMap { mac($0.address) } : nil, mtu: isPresent ? facts?.mtu : nil,
       speedMbit: isPresent ? facts?.speedMbit : nil,
       driver: facts.flatMap { $0.driver.isEmpty ? nil : $0.driver },
+      alias: facts.flatMap { $0.alias.isEmpty ? nil : LinkName(bytes: $0.alias).escaped },
+      altnames: facts.flatMap { $0.altnames.isEmpty ? nil : $0.altnames.map(\.escaped) },
       addresses: isPresent ? addresses[record.name] ?? [] : [],
       carrier: isPresent ? facts.flatMap(carrier) : nil, master: isPresent ? facts.flatMap { link($0.master) } : nil,
       counts: counts(

@@ -349,17 +349,22 @@ class Names(LabCase):
         daemon.restart()
         self.assert_truth(daemon)
 
-    def test_altnames_and_aliases_change_nothing(self):
+    def test_altnames_and_aliases_are_told_and_change_no_figure(self):
         daemon = self.daemon()
         veth = links.Veth(self.lab, "veth1")
         veth.push(1_000_000, 500_000)
         ip("link", "property", "add", "dev", "veth1", "altname", "another-rather-long-name")
         ip("link", "set", "dev", "veth1", "alias", "the line to the neighbour")
         veth.push(100_000, 50_000)
+        self.assert_link(daemon, veth)
+        told = daemon.client.interface("veth1")
+        self.assertEqual((told["alias"], told["altnames"]), ("the line to the neighbour", ["another-rather-long-name"]))
         ip("link", "property", "del", "dev", "veth1", "altname", "another-rather-long-name")
         ip("link", "set", "dev", "veth1", "alias", "")
         self.assert_link(daemon, veth)
-        self.assertEqual(daemon.client.interface("veth1")["incarnations"], 1)
+        told = daemon.client.interface("veth1")
+        self.assertEqual((told.get("alias"), told.get("altnames"), told["incarnations"]), (None, None, 1))
+        self.assert_truth(daemon, "complete")
 
     def test_odd_names_are_answered(self):
         daemon = self.daemon()
@@ -393,6 +398,31 @@ class Places(LabCase):
 
     def test_bytes_that_pass_elsewhere_are_not_counted(self):
         self.check(4_000_000)
+
+    def test_one_that_returns_to_an_index_that_was_taken_meanwhile_adds_to_its_own_history(self):
+        daemon = self.daemon()
+        address = "02:00:00:00:aa:01"
+        veth = links.Veth(self.lab, "veth1", index=400, address=address)
+        veth.push(3_000_000, 1_000_000)
+        self.assert_link(daemon, veth)
+        veth.leave(self.lab.away)
+        veth.push(4_000_000, 4_000_000)
+        other = links.Veth(self.lab, "other1", index=400)
+        other.push(600_000, 500_000)
+        self.assert_link(daemon, other)
+        veth.come_back(self.lab.away)
+        self.assertNotEqual(veth.index, 400)
+        veth.push(70_000, 60_000)
+        other.push(8_000, 7_000)
+        self.assert_truth(daemon, "complete")
+        # And once more, the index being free again by then.
+        veth.leave(self.lab.away)
+        other.delete()
+        veth.push(2_000_000, 2_000_000)
+        veth.come_back(self.lab.away)
+        veth.push(900, 800)
+        daemon.restart()
+        self.assertEqual(daemon.client.total("veth1"), self.lab.truth.of("veth1"))
 
     def test_the_end_of_a_pair_that_left_no_longer_tells_the_last_bytes_of_the_other(self):
         daemon = self.daemon()
