@@ -150,10 +150,10 @@ def main():
             sys.exit(1)
         systems.remove(name)
     if not compiler():
-        print("SKIPPED the clock: there is no C compiler: install the Debian package gcc")
+        print("SKIPPED clocks and queues: there is no C compiler: install the Debian package gcc")
         if must_run():
             sys.exit(1)
-        scenarios = [name for name in scenarios if not SCENARIOS[name].turns_clock]
+        scenarios = [name for name in scenarios if not SCENARIOS[name].needs_compiler]
     todo = [(system, scenario) for _ in range(arguments.runs) for scenario in scenarios for system in systems
             if SYSTEMS[system].clock_can_turn or not SCENARIOS[scenario].turns_clock]
     begun, results = time.monotonic(), []

@@ -3,6 +3,8 @@ import time
 
 from Lab import links
 from Lab.clock import TurnedClock
+from Lab.preload import small_queue
+from Lab.space import batch
 from Lab.traffic import push_over
 
 MB = 1_000_000
@@ -14,16 +16,20 @@ SCENARIOS = {}
 
 
 class Scenario:
-    """`hidden`: some bytes pass where nobody can see them, so fewer than the truth may be counted."""
+    """`hidden`: some bytes pass where nobody can see them, so fewer than the truth may be counted.
 
-    def __init__(self, act, hidden, turns_clock):
+    `needs_compiler`: for a library that stands between the system and the kernel; `turns_clock`: it turns the clock.
+    """
+
+    def __init__(self, act, hidden, turns_clock, needs_compiler):
         self.act, self.hidden, self.turns_clock = act, hidden, turns_clock
+        self.needs_compiler = needs_compiler or turns_clock
         self.name, self.title = act.__name__.replace("_", "-"), act.__doc__
 
 
-def scenario(hidden=False, turns_clock=False):
+def scenario(hidden=False, turns_clock=False, needs_compiler=False):
     def register(act):
-        made = Scenario(act, hidden, turns_clock)
+        made = Scenario(act, hidden, turns_clock, needs_compiler)
         SCENARIOS[made.name] = made
         return act
     return register
@@ -39,11 +45,11 @@ class Run:
         self.kill, self.sampled = system.kill, system.sampled
         self.veth("eth0")
 
-    def veth(self, name):
-        return links.Veth(self.lab, name)
+    def veth(self, name, **how):
+        return links.Veth(self.lab, name, **how)
 
-    def tun(self, name):
-        return links.Tun(self.lab, name)
+    def tun(self, name, **how):
+        return links.Tun(self.lab, name, **how)
 
 
 @scenario()
@@ -193,6 +199,15 @@ def recreate_higher(run):
     recreate(run, run.tun, (1_500_000, 500_000), (4 * MB, 2 * MB))
 
 
+SAME = {"index": 400, "address": "02:00:00:00:aa:01"}
+
+
+@scenario()
+def recreate_same_index(run):
+    """a veth made anew between two samples with its name, address and index, counters higher"""
+    recreate(run, lambda name: run.veth(name, **SAME), (1_500_000, 500_000), (4 * MB, 2 * MB))
+
+
 @scenario()
 def reconnects(run):
     """20 reconnects of a tun between two samples, 1 MB each"""
@@ -217,6 +232,56 @@ def rename(run):
     veth.push(500_000, 500_000)
     veth.rename("wan2")
     veth.push(2 * MB, 1 * MB)
+    run.sampled()
+
+
+@scenario()
+def swap(run):
+    """two links swap their names between two samples"""
+    first, second = run.veth("wan1"), run.veth("wan2")
+    run.start()
+    first.push(2 * MB, 1 * MB)
+    second.push(6 * MB, 3 * MB)
+    run.sampled()
+    swap_names(first, second)
+    first.push(4 * MB, 1 * MB)
+    second.push(1 * MB, 500_000)
+    run.sampled()
+
+
+def swap_names(first, second):
+    names = first.name, second.name
+    first.rename("aside")
+    second.rename(names[0])
+    first.rename(names[1])
+
+
+@scenario()
+def rename_onto_a_history(run):
+    """a tun ends, another is renamed to its name"""
+    old, new = run.tun("wan0"), run.tun("tmp0")
+    run.start()
+    old.push(4 * MB, 1 * MB)
+    new.push(1 * MB, 500_000)
+    run.sampled()
+    old.delete()
+    new.rename("wan0")
+    new.push(1 * MB, 500_000)
+    run.sampled()
+
+
+@scenario()
+def reattached(run):
+    """a persistent tun is detached, attached again, and put down and up"""
+    tun = run.tun("tun0", persistent=True)
+    run.start()
+    tun.push(2 * MB, 1 * MB)
+    run.sampled()
+    tun.detach()
+    tun.attach()
+    tun.set("down")
+    tun.set("up")
+    tun.push(2 * MB, 1 * MB)
     run.sampled()
 
 
@@ -268,6 +333,37 @@ def recreate_while_stopped_higher(run):
     recreate_while_stopped(run, (1_500_000, 500_000), (4 * MB, 2 * MB))
 
 
+@scenario(hidden=True)
+def recreate_same_index_while_stopped(run):
+    """stopped, a veth made anew meanwhile with its name, address and index after a last push"""
+    veth = run.veth("veth1", **SAME)
+    run.start()
+    veth.push(2 * MB, 1 * MB)
+    run.sampled()
+    run.stop()
+    veth.push(500_000, 500_000)
+    veth.delete()
+    run.veth("veth1", **SAME).push(4 * MB, 2 * MB)
+    run.start()
+    run.sampled()
+
+
+@scenario()
+def swap_while_stopped(run):
+    """stopped, two links swap their names meanwhile"""
+    first, second = run.veth("wan1"), run.veth("wan2")
+    run.start()
+    first.push(2 * MB, 1 * MB)
+    second.push(6 * MB, 3 * MB)
+    run.sampled()
+    run.stop()
+    swap_names(first, second)
+    first.push(4 * MB, 1 * MB)
+    second.push(1 * MB, 500_000)
+    run.start()
+    run.sampled()
+
+
 def move(run, away):
     veth = run.veth("veth1")
     run.start()
@@ -292,6 +388,59 @@ def move_and_return(run):
 def move_and_return_busy(run):
     """the same with 4 MB there, which are not this namespace's"""
     move(run, 4 * MB)
+
+
+@scenario()
+def move_and_return_to_a_taken_index(run):
+    """moved away with 4 MB there, and back when another link has its index"""
+    veth = run.veth("veth1", index=400)
+    run.start()
+    veth.push(3 * MB, 1 * MB)
+    run.sampled()
+    veth.leave(run.lab.away)
+    veth.push(4 * MB, 0)
+    other = run.veth("veth2", index=400)
+    other.push(1 * MB, 500_000)
+    run.sampled()
+    veth.come_back(run.lab.away)
+    veth.push(1 * MB, 500_000)
+    run.sampled()
+
+
+@scenario()
+def churn(run):
+    """200 links come, carry 40 kB each and go between two samples"""
+    run.start()
+    run.sampled()
+    for number in range(100):
+        links.Ifb(run.lab, f"ifb{number % 5}").push(40_000)
+        run.lab.truth.live[-1].delete()
+        tun = run.tun(f"tun{number % 5}")
+        tun.push(20_000, 20_000)
+        tun.delete()
+    run.sampled()
+
+
+@scenario(hidden=True, needs_compiler=True)
+def lost_events(run):
+    """paused (SIGSTOP) with a full event queue: one link lives on, one is made anew, one comes and goes"""
+    run.system.environment.update(small_queue(run.lab, 64 << 10))
+    veth, tun = run.veth("veth1"), run.tun("tun0")
+    run.start()
+    veth.push(2 * MB, 1 * MB)
+    tun.push(2 * MB, 1 * MB)
+    run.sampled()
+    run.system.pause()
+    batch(f"link set dev veth1 alias a{number}" for number in range(2000))
+    tun.push(500_000, 500_000)
+    tun.delete()
+    run.tun("tun0").push(4 * MB, 2 * MB)
+    brief = run.tun("tun9")
+    brief.push(500_000, 500_000)
+    brief.delete()
+    veth.push(2 * MB, 1 * MB)
+    run.system.go_on()
+    run.sampled()
 
 
 def burst(run, link):

@@ -3,6 +3,7 @@ import glob
 import json
 import os
 import re
+import signal
 import subprocess
 import threading
 import time
@@ -45,6 +46,13 @@ class System:
     def kill(self):
         raise NotImplementedError
 
+    def pause(self):
+        """SIGSTOP, until `go_on`."""
+        self.process.send_signal(signal.SIGSTOP)
+
+    def go_on(self):
+        self.process.send_signal(signal.SIGCONT)
+
     def sampled(self):
         """Return when the counters have just been read."""
         raise NotImplementedError
@@ -75,6 +83,10 @@ class Iftally(System):
     def start(self):
         self.daemon.environment.update(self.environment)
         self.daemon.start()
+
+    @property
+    def process(self):
+        return self.daemon.process
 
     def stop(self):
         self.daemon.stop()
