@@ -55,6 +55,9 @@ struct LedgerOverrunTests {
     #expect(isAtLeast("tun0") == true)
     let flags = daemon.slot("tun0").map { daemon.ledger.tallies[$0].todayFlags }
     #expect(flags?.contains(.atLeast) == true)
+    let ofAll = daemon.gaps.filter { $0.link == nil }
+    #expect(ofAll.map(\.reason) == [.eventOverrun])
+    #expect(ofAll.first?.lossy == true)
     #expect(isAtLeast("eth0") == false)
   }
 
