@@ -81,6 +81,8 @@ struct Pending: Sendable {
 struct VethHalf: Sendable {
   var slot: Int
   var counters: LinkCounters
+  /// The life that ended.
+  var ended: Incarnation
   /// Where its missing receive side would be placed.
   var fromBoot: Int64
   /// Samples it has waited for.
@@ -172,16 +174,19 @@ extension Ledger {
     let slot = lives[position].slot
     lives[position].isDirty = true
     lives[position].addToRate(rx: amounts.rxBytes, tx: amounts.txBytes, epoch: epoch)
+    let first = placement.slices[0].start
+    let last = placement.slices.count == 1 ? first : placement.slices[placement.slices.count - 1].start
+    lives[position].firstMinute = min(lives[position].firstMinute, first)
+    lives[position].lastMinute = max(lives[position].lastMinute, last)
     guard placement.slices.count == 1 else {
       flushOpen(at: position)
       return place(amounts, flags: flags, slot: slot, placement)
     }
-    let start = placement.slices[0].start
-    if !lives[position].open.isEmpty, lives[position].open.start != start { flushOpen(at: position) }
-    lives[position].open.start = start
+    if !lives[position].open.isEmpty, lives[position].open.start != first { flushOpen(at: position) }
+    lives[position].open.start = first
     lives[position].open.amounts += amounts
     lives[position].open.flags.formUnion(flags)
-    addToTally(amounts, flags: flags, slot: slot, start: start)
+    addToTally(amounts, flags: flags, slot: slot, start: first)
   }
 
   /// Books amounts of a link that need not be present any more.

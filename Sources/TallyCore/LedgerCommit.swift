@@ -13,6 +13,7 @@ extension Ledger {
     var commit = Commit(sequence: sequence, at: now)
     for position in lives.indices where lives[position].isDirty {
       flushOpen(at: position)
+      if lives[position].reachesFurther(thanTold: now) { tellBooked(at: position) }
       lives[position].isDirty = false
       let slot = lives[position].slot
       records[slot].baseline = baseline(of: lives[position], at: now)
@@ -32,7 +33,10 @@ extension Ledger {
   /// Marks every link as changed: for a store that lost what it had.
   package mutating func markAllChanged() {
     dirtySlots.formUnion(records.indices)
-    for position in lives.indices { lives[position].isDirty = true }
+    for position in lives.indices {
+      lives[position].isDirty = true
+      tellBooked(at: position)
+    }
   }
 
   /// A record with its running total.
@@ -64,6 +68,9 @@ extension Ledger {
 
   /// Incarnations opened or closed that no commit has taken yet.
   package var uncommittedIncarnations: [Incarnation] { pending.incarnations }
+
+  /// Steps of the clock that no commit has taken yet.
+  package var uncommittedSteps: [ClockStep] { pending.steps }
 
   /// How many links are present.
   package var presentCount: Int { lives.count }

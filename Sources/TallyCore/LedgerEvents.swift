@@ -80,7 +80,7 @@ extension Ledger {
       // The pair no longer dies together, so neither end may speak for the other.
       if life.peer != 0, let other = positions[life.peer] { lives[other].peer = 0 }
     } else {
-      settleVeth(life, counters: lives[position].counters, from: from, now)
+      settleVeth(at: position, from: from, now)
     }
     close(at: position, death: movedOut ? .movedOut : .deleted, now)
   }

@@ -9,7 +9,8 @@ extension Ledger {
     lives.append(
       Life(
         ifindex: facts.ifindex, slot: slot, inode: facts.inode, counters: base, since: since,
-        speedMbit: trustedSpeed(facts), birth: birth, opened: now.utcSeconds))
+        speedMbit: trustedSpeed(facts), birth: birth, opened: opening(of: facts.ifindex, slot: slot, at: now),
+        booked: firstBooked(slot: slot, since: since, at: now)))
     positions[facts.ifindex] = position
     if !isNew { records[slot].resets &+= 1 }
     records[slot].baseline = baseline(of: lives[position], at: now)
@@ -121,14 +122,11 @@ extension Ledger {
   func baseline(of life: Life, at now: Moment) -> Baseline {
     Baseline(
       at: now, ifindex: life.ifindex, inode: life.inode, counters: life.counters, opened: life.opened,
-      birth: life.birth)
+      birth: life.birth, booked: life.booked)
   }
 
   private mutating func recordIncarnation(_ life: Life, closed: Int64?, death: DeathCause?, at now: Moment) {
-    pending.incarnations.append(
-      Incarnation(
-        link: records[life.slot].id, bootID: now.bootID, ifindex: life.ifindex, inode: life.inode,
-        opened: life.opened, birth: life.birth, closed: closed, death: death))
+    pending.incarnations.append(incarnation(life, closed: closed, death: death, at: now))
   }
 
   private func trustedSpeed(_ facts: LinkFacts) -> UInt32 {

@@ -97,7 +97,8 @@ extension Ledger {
       if now.elapsed(since: baseline.at) != nil {
         var life = Life(
           ifindex: baseline.ifindex, slot: slot, inode: baseline.inode, counters: baseline.counters,
-          since: before.boot, speedMbit: 0, birth: baseline.birth, opened: baseline.opened)
+          since: before.boot, speedMbit: 0, birth: baseline.birth, opened: baseline.opened,
+          booked: baseline.booked, lastMinute: lastMinute(of: baseline))
         life.isDirty = false
         life.lags = false
         // Facts stand in until the list brings the present ones: an event may close this life before.
@@ -116,7 +117,8 @@ extension Ledger {
         pending.incarnations.append(
           Incarnation(
             link: records[slot].id, bootID: baseline.at.bootID, ifindex: baseline.ifindex, inode: baseline.inode,
-            opened: baseline.opened, birth: baseline.birth, closed: max(gapStart, baseline.opened), death: .reboot))
+            opened: baseline.opened, birth: baseline.birth, closed: max(gapStart, baseline.opened), death: .reboot,
+            booked: ended(baseline, slot: slot)))
         pending.gaps.append(Gap(link: records[slot].id, from: gapStart, to: gapEnd, reason: .reboot, lossy: true))
       }
     }

@@ -33,9 +33,12 @@ extension Ledger {
 
   /// A dying veth end shows 0 received, because what it receives is what its peer sends and the peer is gone
   /// first. What it sent is right. So the final tx of one end is the final rx of the other.
-  mutating func settleVeth(_ life: Life, counters: LinkCounters, from: Int64, _ now: Moment) {
+  mutating func settleVeth(at position: Int, from: Int64, _ now: Moment) {
+    let life = lives[position]
+    let counters = life.counters
     guard life.isVeth else { return }
-    let ours = VethHalf(slot: life.slot, counters: counters, fromBoot: from)
+    let ended = incarnation(life, closed: now.utcSeconds, death: .deleted, at: now)
+    let ours = VethHalf(slot: life.slot, counters: counters, ended: ended, fromBoot: from)
     if let half = halves.removeValue(forKey: life.ifindex) {
       complete(half, with: counters, at: now)
       complete(ours, with: half.counters, at: now)
@@ -109,7 +112,9 @@ extension Ledger {
     received.rxPackets = above(other.txPackets, half.counters.rxPackets)
     let ceiling = Ceiling.over(nanoseconds: now.boot - half.fromBoot, speedMbit: nil, width: .bits64)
     guard received.rxBytes <= ceiling.bytes else { return giveUp(half, at: now) }
-    place(received, flags: [], slot: half.slot, placement(fromBoot: half.fromBoot, to: now))
+    let span = placement(fromBoot: half.fromBoot, to: now)
+    place(received, flags: [], slot: half.slot, span)
+    amend(half.ended, slot: half.slot, by: received, span)
     dirtySlots.insert(half.slot)
   }
 

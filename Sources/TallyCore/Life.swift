@@ -50,6 +50,11 @@ struct Life {
   var birth: BirthCause
   /// UTC seconds.
   var opened: Int64
+  /// What was last told of its bytes: `from` and `until` bound those of before this process.
+  var booked: Booked?
+  /// UTC seconds: the first and last minute that this process put anything of it into.
+  var firstMinute = Int64.max
+  var lastMinute = Int64.min
 
   // Rates: bytes of the epoch that is running, and of the one before it.
   var rateEpoch: UInt64 = 0
@@ -66,6 +71,12 @@ struct Life {
 
   /// Nothing is odd about it: a reading says what passed since the last sample.
   var isPlain: Bool { held.isEmpty && !lags && !isRaised }
+
+  /// Bytes were put into minutes that a later process could not tell from what was told and the next baseline.
+  func reachesFurther(thanTold now: Moment) -> Bool {
+    guard let booked else { return false }
+    return firstMinute < booked.from || lastMinute > max(booked.until, now.utcSeconds)
+  }
 
   mutating func addToRate(rx: UInt64, tx: UInt64, epoch: UInt64) {
     if rateEpoch != epoch {
@@ -94,4 +105,6 @@ struct Tally {
   /// Of the running local day.
   var today = Amounts.zero
   var todayFlags: BucketFlags = []
+  /// The life that began last, of this process.
+  var lastLife: (ifindex: UInt32, opened: Int64)?
 }

@@ -61,6 +61,18 @@ package struct Amounts: Hashable, Sendable {
   }
 }
 
+extension Amounts {
+  /// What is left of these without others; nil when one of the four is less than theirs.
+  package func without(_ other: Amounts) -> Amounts? {
+    guard rxBytes >= other.rxBytes, txBytes >= other.txBytes, rxPackets >= other.rxPackets,
+      txPackets >= other.txPackets
+    else { return nil }
+    return Amounts(
+      rxBytes: rxBytes - other.rxBytes, txBytes: txBytes - other.txBytes, rxPackets: rxPackets - other.rxPackets,
+      txPackets: txPackets - other.txPackets)
+  }
+}
+
 @inlinable
 package func saturatingSum(_ a: UInt64, _ b: UInt64) -> UInt64 {
   let (sum, overflow) = a.addingReportingOverflow(b)

@@ -10,9 +10,12 @@ package struct Baseline: Hashable, Sendable {
   /// When and how its incarnation opened; stored with the incarnation. UTC seconds.
   package var opened: Int64
   package var birth: BirthCause
+  /// As it was last told; stored with the incarnation too.
+  package var booked: Booked?
 
   package init(
-    at: Moment, ifindex: UInt32, inode: UInt64, counters: LinkCounters, opened: Int64, birth: BirthCause
+    at: Moment, ifindex: UInt32, inode: UInt64, counters: LinkCounters, opened: Int64, birth: BirthCause,
+    booked: Booked? = nil
   ) {
     self.at = at
     self.ifindex = ifindex
@@ -20,6 +23,7 @@ package struct Baseline: Hashable, Sendable {
     self.counters = counters
     self.opened = opened
     self.birth = birth
+    self.booked = booked
   }
 }
 
@@ -85,6 +89,25 @@ package enum DeathCause: String, Sendable {
   case counterReset = "counter_reset"
 }
 
+/// What one life counted, and the minutes that it was put into.
+package struct Booked: Hashable, Sendable {
+  /// The total of its link when it began. Constant, so that a life that goes on costs no writing.
+  package var before: Amounts
+  /// All that it counted; nil while it goes on, when it is its link's total less `before`.
+  package var amounts: Amounts?
+  /// UTC seconds: nothing of it is in a minute that starts before `from` or after `until`. A placement can begin
+  /// before the life was seen, and a clock that is set back leads there too.
+  package var from: Int64
+  package var until: Int64
+
+  package init(before: Amounts, amounts: Amounts? = nil, from: Int64, until: Int64) {
+    self.before = before
+    self.amounts = amounts
+    self.from = from
+    self.until = until
+  }
+}
+
 /// One life of one link.
 package struct Incarnation: Hashable, Sendable {
   package var link: LinkID
@@ -97,10 +120,12 @@ package struct Incarnation: Hashable, Sendable {
   /// UTC seconds; nil while it lives.
   package var closed: Int64?
   package var death: DeathCause?
+  /// nil when it began before this was kept.
+  package var booked: Booked?
 
   package init(
     link: LinkID, bootID: BootID, ifindex: UInt32, inode: UInt64, opened: Int64, birth: BirthCause,
-    closed: Int64? = nil, death: DeathCause? = nil
+    closed: Int64? = nil, death: DeathCause? = nil, booked: Booked? = nil
   ) {
     self.link = link
     self.bootID = bootID
@@ -110,6 +135,7 @@ package struct Incarnation: Hashable, Sendable {
     self.birth = birth
     self.closed = closed
     self.death = death
+    self.booked = booked
   }
 }
 
@@ -158,5 +184,11 @@ package struct ClockStep: Hashable, Sendable {
   package init(at: Int64, by: Int64) {
     self.at = at
     self.by = by
+  }
+
+  /// It led into the span of UTC seconds or out of it.
+  package func touches(from: Int64, to: Int64) -> Bool {
+    let before = at &- floorDivide(by, Moment.second)
+    return at >= from && at < to || before >= from && before < to
   }
 }

@@ -5,6 +5,11 @@ import TallyCore
 struct LinkTable {
   let database: Database
 
+  private static let bookedColumns = """
+    before_rx_bytes, before_tx_bytes, before_rx_packets, before_tx_packets, booked_from, booked_until,
+    counted_rx_bytes, counted_tx_bytes, counted_rx_packets, counted_tx_packets
+    """
+
   /// Every link that was ever committed, by id. A present one's baseline knows its incarnation: the newest open one
   /// of its boot and index (SQLite takes the other columns from the row with the maximum).
   func all() throws(StoreError) -> [LinkRecord] {
@@ -12,7 +17,8 @@ struct LinkTable {
       """
       SELECT id, key, name, kind, type, first_seen, last_seen, rx_bytes, tx_bytes, rx_packets, tx_packets, at_least,
         resets, base_utc, base_boot, base_boot_id_high, base_boot_id_low, base_ifindex, base_inode, base_rx_bytes,
-        base_tx_bytes, base_rx_packets, base_tx_packets, max(opened), birth
+        base_tx_bytes, base_rx_packets, base_tx_packets, max(opened), birth,
+        \(LinkTable.bookedColumns)
       FROM link JOIN link_total ON link_total.link = id LEFT JOIN incarnation ON incarnation.link = id
         AND boot_id_high = base_boot_id_high AND boot_id_low = base_boot_id_low AND ifindex = base_ifindex
         AND closed IS NULL
@@ -32,7 +38,8 @@ struct LinkTable {
             ? nil
             : select.baseline(
               13, opened: select.optional(23) ?? select.integer(5),
-              birth: select.isNull(24) ? .born : try value(select.text(24), column: "incarnation.birth"))))
+              birth: select.isNull(24) ? .born : try value(select.text(24), column: "incarnation.birth"),
+              booked: select.booked(25))))
     }
     return links
   }
@@ -78,27 +85,35 @@ struct LinkTable {
 
   /// Inserts the incarnation or replaces the one of the same link, boot, ifindex and opening.
   func put(_ incarnation: Incarnation) throws(StoreError) {
+    let (before, counted) = (incarnation.booked?.before, incarnation.booked?.amounts)
     try database.statement(
       """
       INSERT OR REPLACE INTO incarnation
-        (link, boot_id_high, boot_id_low, ifindex, opened, inode, birth, closed, death)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+        (link, boot_id_high, boot_id_low, ifindex, opened, inode, birth, closed, death, \(LinkTable.bookedColumns))
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """
     ).run(
       .integer(Int64(incarnation.link)), .counter(incarnation.bootID.high), .counter(incarnation.bootID.low),
       .small(incarnation.ifindex), .integer(incarnation.opened), .counter(incarnation.inode),
       .text(incarnation.birth.rawValue), .optional(incarnation.closed),
-      incarnation.death.map { .text($0.rawValue) } ?? .null)
+      incarnation.death.map { .text($0.rawValue) } ?? .null, .optional(before?.rxBytes), .optional(before?.txBytes),
+      .optional(before?.rxPackets), .optional(before?.txPackets), .optional(incarnation.booked?.from),
+      .optional(incarnation.booked?.until), .optional(counted?.rxBytes), .optional(counted?.txBytes),
+      .optional(counted?.rxPackets), .optional(counted?.txPackets))
   }
 
-  /// Incarnations that were open at any time in [from, to), of these links or of all, by link and opening.
+  /// Incarnations that were open at any time in [from, to) or have bytes there, of these links or of all, by link and
+  /// opening.
   func incarnations(
     from: Int64, to: Int64, links: Set<LinkID>?, maximum: Int
   ) throws(StoreError) -> [Incarnation] {
     let select = try database.statement(
       """
-      SELECT link, boot_id_high, boot_id_low, ifindex, inode, opened, birth, closed, death FROM incarnation
-      WHERE opened < ? AND (closed IS NULL OR closed >= ?) ORDER BY link, opened
+      SELECT link, boot_id_high, boot_id_low, ifindex, inode, opened, birth, closed, death, \(LinkTable.bookedColumns)
+      FROM incarnation
+      WHERE opened < ?1 AND (closed IS NULL OR closed >= ?2)
+        OR booked_from < ?1 AND (closed IS NULL OR booked_until >= ?2)
+      ORDER BY link, opened
       """)
     defer { select.reset() }
     try select.start(.integer(to), .integer(from))
@@ -112,7 +127,8 @@ struct LinkTable {
           link: link, bootID: BootID(high: select.counter(1), low: select.counter(2)), ifindex: select.small(3),
           inode: select.counter(4), opened: select.integer(5),
           birth: try value(select.text(6), column: "incarnation.birth"), closed: select.optional(7),
-          death: select.isNull(8) ? nil : try value(select.text(8), column: "incarnation.death")))
+          death: select.isNull(8) ? nil : try value(select.text(8), column: "incarnation.death"),
+          booked: select.booked(9)))
     }
     return found
   }
@@ -138,12 +154,20 @@ extension Statement {
   }
 
   /// Ten columns: a moment, ifindex, inode and four counters.
-  fileprivate func baseline(_ column: Int32, opened: Int64, birth: BirthCause) -> Baseline {
+  fileprivate func baseline(_ column: Int32, opened: Int64, birth: BirthCause, booked: Booked?) -> Baseline {
     Baseline(
       at: moment(column), ifindex: small(column + 4), inode: counter(column + 5),
       counters: LinkCounters(
         rxBytes: counter(column + 6), txBytes: counter(column + 7), rxPackets: counter(column + 8),
         txPackets: counter(column + 9)),
-      opened: opened, birth: birth)
+      opened: opened, birth: birth, booked: booked)
+  }
+
+  /// Ten columns: four amounts of before, two times, and four that are NULL while the incarnation is open.
+  fileprivate func booked(_ column: Int32) -> Booked? {
+    guard !isNull(column) else { return nil }
+    return Booked(
+      before: amounts(column), amounts: isNull(column + 6) ? nil : amounts(column + 6), from: integer(column + 4),
+      until: integer(column + 5))
   }
 }

@@ -13,7 +13,8 @@ enum Schema {
 
   /// `PRAGMA user_version` counts how many of these a file has been through.
   static let migrations = [
-    Migration(name: "buckets, links, incarnations and gaps", sql: bucketsLinksIncarnationsGaps)
+    Migration(name: "buckets, links, incarnations and gaps", sql: bucketsLinksIncarnationsGaps),
+    Migration(name: "what each incarnation counted", sql: whatEachIncarnationCounted),
   ]
 
   static var version: Int64 { Int64(migrations.count) }
@@ -108,6 +109,20 @@ enum Schema {
       at INTEGER NOT NULL,
       by_nanoseconds INTEGER NOT NULL
     ) STRICT;
+    """
+
+  /// All NULL for incarnations of before; what one counted also while it is open.
+  private static let whatEachIncarnationCounted = """
+    ALTER TABLE incarnation ADD COLUMN before_rx_bytes INTEGER;
+    ALTER TABLE incarnation ADD COLUMN before_tx_bytes INTEGER;
+    ALTER TABLE incarnation ADD COLUMN before_rx_packets INTEGER;
+    ALTER TABLE incarnation ADD COLUMN before_tx_packets INTEGER;
+    ALTER TABLE incarnation ADD COLUMN booked_from INTEGER;
+    ALTER TABLE incarnation ADD COLUMN booked_until INTEGER;
+    ALTER TABLE incarnation ADD COLUMN counted_rx_bytes INTEGER;
+    ALTER TABLE incarnation ADD COLUMN counted_tx_bytes INTEGER;
+    ALTER TABLE incarnation ADD COLUMN counted_rx_packets INTEGER;
+    ALTER TABLE incarnation ADD COLUMN counted_tx_packets INTEGER;
     """
 
   /// Brings a file from `version` to the present one, all steps in one transaction.
