@@ -53,12 +53,8 @@ extension Quality {
     if from < watchedSince { unseen.append((from, min(to, watchedSince))) }
     var count = 0
     for gap in gaps where gap.from < to && gap.to > from && (gap.link == nil || gap.link == link) {
-      // What lived through a gap lost nothing in it: its counter went on.
-      let survived = gap.link == nil && lives.contains { $0.opened <= gap.from && ($0.closed ?? .max) >= gap.to }
       count += 1
-      // Nor did what was not known before; those that were and died in it have a gap of their own.
-      let isConcerned = gap.link != nil || gap.from > firstSeen
-      if gap.lossy, isConcerned, !survived { lossy = true }
+      if gap.mayHideBytes(firstSeen: firstSeen, lives: lives) { lossy = true }
       unseen.append((max(gap.from, from), min(gap.to, to)))
     }
     unseen.sort { $0.from < $1.from }
@@ -75,6 +71,20 @@ extension Quality {
       lives.count { $0.opened >= from && $0.opened < to && $0.opened != firstSeen }
       + gaps.count { $0.link == link && $0.reason == .counterReset && $0.from < to && $0.to > from }
     self.gaps = count
+  }
+}
+
+extension Gap {
+  /// Bytes of a link may have passed in it unseen.
+  ///
+  /// - Parameters:
+  ///   - firstSeen: when the link was first seen, UTC seconds.
+  ///   - lives: its incarnations.
+  package func mayHideBytes(firstSeen: Int64, lives: [Incarnation]) -> Bool {
+    // What was not known before lost nothing in it; those that were and died in it have a gap of their own.
+    guard lossy, link != nil || from > firstSeen else { return false }
+    // Nor did what lived through it: its counter went on.
+    return link != nil || !lives.contains { $0.opened <= from && ($0.closed ?? .max) >= to }
   }
 }
 

@@ -65,15 +65,20 @@ package struct UsageQuery: Sendable {
   /// nil: all links.
   package var links: [LinkID]?
   package var tier: Tier
+  /// Also the rows of this finer tier, and the steps of the clock: what explains a figure.
+  package var detail: Tier?
   /// UTC seconds, aligned to periods by the caller.
   package var from: Int64
   package var to: Int64
   /// More rows than this is an error, not a truncation.
   package var maximumRows: Int
 
-  package init(links: [LinkID]?, tier: Tier, from: Int64, to: Int64, maximumRows: Int = 200_000) {
+  package init(
+    links: [LinkID]?, tier: Tier, detail: Tier? = nil, from: Int64, to: Int64, maximumRows: Int = 200_000
+  ) {
     self.links = links
     self.tier = tier
+    self.detail = detail
     self.from = from
     self.to = to
     self.maximumRows = maximumRows
@@ -87,8 +92,12 @@ package struct UsageRows: Sendable {
   package var rows: [BucketRow]
   /// Gaps that overlap the span, of the links asked for and of all.
   package var gaps: [Gap]
-  /// Incarnations of those links that opened within the span, or were open in it.
+  /// Incarnations of those links that opened within the span, were open in it, or counted something of it.
   package var incarnations: [Incarnation]
+  /// The same amounts as `rows` by the finer tier that was asked for, as far as that is still kept.
+  package var detail: [BucketRow] = []
+  /// Steps of the clock into the span or out of it; empty when no detail was asked for.
+  package var clockSteps: [ClockStep] = []
 
   package init(
     sequence: UInt64, watermarks: Watermarks, rows: [BucketRow], gaps: [Gap], incarnations: [Incarnation]

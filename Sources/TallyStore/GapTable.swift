@@ -40,4 +40,19 @@ struct GapTable {
     }
     return found
   }
+
+  /// Steps of the clock into [from, to) or out of it, in the order in which they were seen.
+  func steps(from: Int64, to: Int64, maximum: Int) throws(StoreError) -> [ClockStep] {
+    let select = try database.statement("SELECT at, by_nanoseconds FROM clock_step ORDER BY rowid")
+    defer { select.reset() }
+    try select.start()
+    var found: [ClockStep] = []
+    while try select.step() {
+      let step = ClockStep(at: select.integer(0), by: select.integer(1))
+      guard step.touches(from: from, to: to) else { continue }
+      guard found.count < maximum else { throw .tooManyRows(maximum) }
+      found.append(step)
+    }
+    return found
+  }
 }

@@ -24,12 +24,20 @@ package final class UsageReader {
       for span in meta.watermarks.spans(tier: query.tier, from: query.from, to: query.to) {
         try read(span, links: links, maximum: query.maximumRows, into: &rows)
       }
-      return UsageRows(
+      var answer = UsageRows(
         sequence: meta.sequence, watermarks: meta.watermarks, rows: rows,
         gaps: try GapTable(database: database).gaps(
           from: query.from, to: query.to, links: links, maximum: query.maximumRows),
         incarnations: try LinkTable(database: database).incarnations(
           from: query.from, to: query.to, links: links, maximum: query.maximumRows))
+      if let tier = query.detail {
+        for span in meta.watermarks.spans(tier: tier, from: query.from, to: query.to) {
+          try read(span, links: links, maximum: query.maximumRows, into: &answer.detail)
+        }
+        answer.clockSteps = try GapTable(database: database).steps(
+          from: query.from, to: query.to, maximum: query.maximumRows)
+      }
+      return answer
     }
   }
 

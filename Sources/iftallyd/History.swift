@@ -202,11 +202,17 @@ final class History {
     if let inFlight, inFlight.sequence > stored.sequence { later.append(inFlight) }
     if let waiting { later.append(waiting) }
     for commit in later {
-      all.rows += commit.rows.filter { $0.start >= from && $0.start < to }
+      let rows = commit.rows.filter { $0.start >= from && $0.start < to }
+      all.rows += rows
+      all.detail += rows
+      all.clockSteps += commit.clockSteps.filter { $0.touches(from: from, to: to) }
       all.gaps += commit.gaps.filter { $0.from < to && $0.to > from }
       all.incarnations += commit.incarnations
     }
-    all.rows += ledger.uncommittedRows.filter { $0.start >= from && $0.start < to }
+    let rows = ledger.uncommittedRows.filter { $0.start >= from && $0.start < to }
+    all.rows += rows
+    all.detail += rows
+    all.clockSteps += ledger.uncommittedSteps.filter { $0.touches(from: from, to: to) }
     all.gaps += ledger.uncommittedGaps.filter { $0.from < to && $0.to > from }
     all.incarnations += ledger.uncommittedIncarnations
     all.incarnations = newest(all.incarnations)

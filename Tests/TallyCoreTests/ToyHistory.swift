@@ -71,7 +71,9 @@ struct ToyWorld {
     let any = here.isEmpty ? 0 : here[Int.random(in: 0..<here.count, using: &dice)]
     switch step.operation {
     case .sample: daemon.sample(&kernel)
-    case .again: again()
+    case .again:
+      again()
+      broken = broken ?? parts(&dice)
     case .wake: daemon.wake(&kernel)
     case .commit: daemon.commit()
     case .failedCommit: daemon.commit(fails: true)
@@ -214,14 +216,15 @@ struct ToyWorld {
     if daemon.totals != totals { broken = "a reading that was shown again was booked again" }
   }
 
-  mutating func end() {
+  mutating func end(seed: UInt64) {
+    var dice = Seeded(seed)
     if !daemon.isRunning { daemon.start(&kernel) }
     for _ in 0..<4 {
       kernel.pass(Moment.second)
       daemon.sample(&kernel)
     }
     daemon.commit()
-    broken = broken ?? law() ?? sums()
+    broken = broken ?? law() ?? sums() ?? parts(&dice)
   }
 
   /// Counted is never more than the truth, and a difference is never without a label.
@@ -279,7 +282,7 @@ extension ToyRules {
   func play(_ steps: [ToyStep], seed: UInt64) -> String? {
     var world = ToyWorld(self, seed: seed)
     for step in steps where world.broken == nil { world.play(step) }
-    if world.broken == nil { world.end() }
+    if world.broken == nil { world.end(seed: seed) }
     return world.broken
   }
 

@@ -1,0 +1,79 @@
+// What explanations owe: at any moment and for any span their parts add up to the figure, and each life gets its own.
+@testable import TallyCore
+
+extension ToyWorld {
+  /// Explains every total, and the two parts of a span cut in two, at a random place.
+  func parts(_ dice: inout Seeded) -> String? {
+    let resolution = [Resolution.minute, .fiveMinutes, .hour, .day].randomElement(using: &dice)!
+    let detail = [Tier.minute, .fiveMinutes, .hour].randomElement(using: &dice)!
+    let mostLives = Bool.random(using: &dice) ? 3 : 100
+    let calendar = daemon.ledger.calendar
+    for slot in daemon.ledger.records.indices {
+      let record = daemon.ledger.record(slot: slot)
+      let starts = daemon.entries.map(\.start)
+      let somewhere = Int64.random(in: (starts.min() ?? 0) - 100...(starts.max() ?? 0) + 100, using: &dice)
+      let cut = calendar.start(resolution, somewhere)
+      let whole = explain(slot, .min, .max, resolution, detail, mostLives, of: record.total)
+      let before = explain(slot, .min, cut, resolution, detail, mostLives)
+      let after = explain(slot, cut, .max, resolution, detail, mostLives)
+      for (explanation, figure, from, to) in [whole, before, after] {
+        var sum = Amounts.zero
+        for part in explanation.parts { sum += part.amounts }
+        if sum != figure { return "\(record.name): the parts of [\(from), \(to)) are \(sum) and not \(figure)" }
+      }
+      if let wrong = whole.0.parts.first(where: { $0.method == .unrecorded || $0.method == .earlierStore }) {
+        return "\(record.name): nobody's part \(wrong.amounts) in the total"
+      }
+      for (position, life) in whole.0.lives.enumerated() {
+        guard let counted = life.booked?.amounts else { return "\(record.name): a life without amounts" }
+        if let part = whole.0.parts.first(where: { $0.lives == [position] }), part.amounts != counted {
+          return "\(record.name): \(part.amounts) are said to be of a life that counted \(counted)"
+        }
+        // What each side gives to the life alone is never more than it counted, and with what is shared never less.
+        var least = Amounts.zero
+        var most = Amounts.zero
+        for (explanation, _, _, _) in [before, after] {
+          for part in explanation.parts where part.lives.contains(where: { explanation.lives[$0] == life }) {
+            if part.lives.count == 1, !part.hasEarlier { least += part.amounts }
+            most += part.amounts
+          }
+          if explanation.earlierLives > 0 {
+            most = Amounts(rxBytes: .max, txBytes: .max, rxPackets: .max, txPackets: .max)
+          }
+        }
+        if counted.without(least) == nil { return "\(record.name): \(least) given to a life that counted \(counted)" }
+        if most.without(counted) == nil { return "\(record.name): only \(most) for a life that counted \(counted)" }
+      }
+    }
+    return nil
+  }
+
+  private func explain(
+    _ slot: Int, _ from: Int64, _ to: Int64, _ resolution: Resolution, _ detail: Tier, _ mostLives: Int,
+    of total: Amounts? = nil
+  ) -> (Explanation, Amounts, Int64, Int64) {
+    let id = daemon.ledger.records[slot].id
+    let rows = daemon.rows(resolution.tier, link: id).filter { $0.start >= from && $0.start < to }
+    let fine = daemon.rows(detail, link: id).filter { $0.start >= from && $0.start < to }
+    var lives = daemon.incarnations.filter { $0.link == id && $0.closed != nil }
+    if let open = daemon.ledger.openIncarnation(slot: slot) { lives.append(open) }
+    var figure = Amounts.zero
+    for row in rows { figure += row.amounts }
+    let explanation = Explanation(
+      figure: total ?? figure, rows: rows, detail: fine, resolution: resolution, from: from, to: to,
+      incarnations: lives, gaps: daemon.gaps, calendar: daemon.ledger.calendar, mostLives: mostLives)
+    return (explanation, total ?? figure, from, to)
+  }
+}
+
+extension ToyDaemon {
+  /// What a question to the store at this tier gives, with what is not committed yet.
+  func rows(_ tier: Tier, link: LinkID) -> [BucketRow] {
+    let spans = store.state?.watermarks.spans(tier: tier, from: .min, to: .max) ?? []
+    let stored = store.buckets.compactMap { key, amounts in
+      key.link == link && spans.contains { $0.tier == key.tier && $0.from <= key.start && key.start < $0.to }
+        ? BucketRow(tier: key.tier, start: key.start, link: link, amounts: amounts) : nil
+    }
+    return stored + (entries.dropFirst(store.entries.count)).filter { $0.link == link }
+  }
+}
