@@ -52,15 +52,16 @@ package struct Explanation: Sendable {
   ///   - figure: the amounts to explain.
   ///   - rows: of this link, in its span; for a total all there are.
   ///   - detail: the same by finer buckets, as far as they are kept.
-  ///   - resolution: of the figure's periods; its tier is that of `rows`.
+  ///   - tier: of `rows`.
+  ///   - crossing: the flag of rows whose bytes were placed across a boundary of the figure's periods; empty for none.
   ///   - from, to: UTC seconds, the span of the rows.
   ///   - incarnations: of this link; the open one with what it counted until now.
   ///   - gaps: of this link and of all links.
   package init(
-    figure: Amounts, rows: [BucketRow], detail: [BucketRow], resolution: Resolution, from: Int64, to: Int64,
-    incarnations: [Incarnation], gaps: [Gap], calendar: LocalCalendar, mostLives: Int
+    figure: Amounts, rows: [BucketRow], detail: [BucketRow], tier: Tier, crossing: BucketFlags, from: Int64,
+    to: Int64, incarnations: [Incarnation], gaps: [Gap], calendar: LocalCalendar, mostLives: Int
   ) {
-    let buckets = finest(rows, detail, tier: resolution.tier, calendar)
+    let buckets = finest(rows, detail, tier: tier, calendar)
     let all = incarnations.sorted { ($0.opened, $0.closed ?? .max) < ($1.opened, $1.closed ?? .max) }
     earlierLives = max(0, all.count - mostLives)
     lives = Array(all.dropFirst(earlierLives))
@@ -70,7 +71,7 @@ package struct Explanation: Sendable {
       for life in all[1..<earlierLives] { earlier.join(Share(life, gaps: gaps, from: from, to: to)) }
       shares.insert(earlier, at: 0)
     }
-    placements = placed(buckets, resolution.placedBy)
+    placements = placed(buckets, crossing)
     divide(figure, buckets, shares)
   }
 

@@ -140,7 +140,7 @@ package struct Incarnation: Hashable, Sendable {
 }
 
 /// Why nobody watched for a while.
-package enum GapReason: String, Sendable {
+package enum GapReason: String, Sendable, CaseIterable {
   case notRunning = "not_running"
   /// The machine was off, or crashed, between the last commit and this boot.
   case reboot

@@ -26,10 +26,10 @@ func parse(_ arguments: [String]) throws(Failure) -> Settings {
     let (name, page) = command.name.isEmpty ? ("the summary", "help") : (command.name, "help \(command.name)")
     throw Failure(.usage, "\(name) has no option --\(option.long)", remedy: "See iftally \(page).")
   }
-  if command.takesOperand, settings.operands.count > 1 {
+  if command.operand != nil, settings.operands.count > 1 {
     throw Failure(.usage, "\(command.name) takes one argument, not also \(quoted(settings.operands[1]))")
   }
-  if let operand = settings.operands.first, !command.takesOperand {
+  if let operand = settings.operands.first, command.operand == nil {
     throw Failure(
       .usage, "\(command.name) takes no argument \(quoted(operand))",
       remedy: "An interface is chosen with -i \(quoted(operand)).")

@@ -6,7 +6,8 @@ struct Command: Sendable {
   var name: String
   var summary: String
   var options: [Option]
-  var takesOperand = false
+  /// What may follow its name, for the help; nil: nothing.
+  var operand: String?
   var run: @Sendable (Session) throws(Failure) -> ExitCode
 
   static let table = [
@@ -32,6 +33,10 @@ struct Command: Sendable {
       try showUsage(session, resolution: session.settings.resolution ?? "hour", span: "today", limit: nil)
     },
     Command(
+      name: "explain", summary: "What a figure is made of (default: the total)",
+      options: Option.periods + Option.bounds + [.resolution] + Option.figures + Option.common, operand: "NAME",
+      run: showExplanation),
+    Command(
       name: "status", summary: "How the daemon is: samples, store, clock, gaps",
       options: [.verbose] + Option.common, run: showStatus),
     Command(
@@ -39,7 +44,7 @@ struct Command: Sendable {
       options: Option.common, run: examine),
     Command(name: "version", summary: "The version of this command", options: Option.common, run: showVersion),
     Command(
-      name: "help", summary: "Describe the commands, or one of them", options: Option.common, takesOperand: true,
+      name: "help", summary: "Describe the commands, or one of them", options: Option.common, operand: "[COMMAND]",
       run: showHelp),
   ]
 

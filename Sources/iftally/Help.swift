@@ -19,7 +19,7 @@ func showVersion(_ session: Session) throws(Failure) -> ExitCode {
 
 func help(_ command: Command) -> [String] {
   let name = command.name.isEmpty ? "" : " \(command.name)"
-  let operand = command.takesOperand ? " [COMMAND]" : ""
+  let operand = command.operand.map { " \($0)" } ?? ""
   return ["usage: iftally\(name)\(operand) [OPTION...]", "", command.summary + ".", "", "Options:"]
     + aligned(command.options.map { (written($0), $0.help) })
 }

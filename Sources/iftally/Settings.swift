@@ -24,6 +24,8 @@ struct Settings {
   /// Interfaces too that would be left out.
   var all = false
 
+  /// A period that an option of its own names.
+  var period: String?
   var from: String?
   var to: String?
   var resolution: String?
@@ -103,8 +105,32 @@ extension Option {
     settings.verbose = true
   }
 
+  /// Periods by name.
+  static let periods = [
+    period("today", "today", "Today"), period("yesterday", "yesterday", "Yesterday"),
+    period("month", "this-month", "This month"), period("year", "this-year", "This year"),
+  ]
+
+  private static func period(_ long: String, _ word: String, _ help: String) -> Option {
+    Option(long: long, help: help) { settings, _ throws(Failure) in
+      guard settings.period == nil || settings.period == word else {
+        throw Failure(.usage, "--\(long) is a second period", remedy: "Name one, or write --from and --to.")
+      }
+      settings.period = word
+    }
+  }
+
   /// The span of a table.
-  static let span = [
+  static let span =
+    bounds + [
+      Option(long: "limit", short: "l", value: "N", help: "At most the last N periods") {
+        settings, value throws(Failure) in
+        settings.limit = try number(value, of: "--limit", in: 1...1_000_000)
+      }
+    ]
+
+  /// Where a span begins and ends.
+  static let bounds = [
     Option(
       long: "from", value: "TIME", help: "Start: today, this-month, 24h, all, 2026-11-30 ..."
     ) {
@@ -112,10 +138,6 @@ extension Option {
     },
     Option(long: "to", value: "TIME", help: "End, in the same forms (default: of the period, or now)") {
       settings, value in settings.to = value
-    },
-    Option(long: "limit", short: "l", value: "N", help: "At most the last N periods") {
-      settings, value throws(Failure) in
-      settings.limit = try number(value, of: "--limit", in: 1...1_000_000)
     },
   ]
 

@@ -79,6 +79,9 @@ final class Api {
     return slot
   }
 
+  /// One interface without its addresses.
+  func interface(_ slot: Int, _ now: Moment) -> Interface { interface(slot, now, [:], coverageGaps()) }
+
   private func interface(
     _ slot: Int, _ now: Moment, _ addresses: [LinkName: [String]], _ gaps: [Gap]
   ) -> Interface {

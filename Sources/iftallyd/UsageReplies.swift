@@ -18,11 +18,15 @@ struct UsageRequest {
   var resolution: Resolution
   /// The newest so many points of each series.
   var limit: Int?
+
+  /// All of it, whatever its times are.
+  var isAll: Bool { to == UsageRequest.endOfTime }
+
+  /// 9999-01-01, later than any clock; still a date.
+  static let endOfTime: Int64 = 253_370_764_800
 }
 
 extension Api {
-  /// 9999-01-01, later than any clock; still a date.
-  private static let endOfTime: Int64 = 253_370_764_800
   /// About 8 MB of JSON and half a second of the loop: no question may hold up the others for longer.
   private static let mostPoints = 50_000
 
@@ -56,7 +60,7 @@ extension Api {
 
   // MARK: The question
 
-  private func parse(_ query: [HTTPTarget.QueryItem], at now: Moment) throws(RequestError) -> UsageRequest {
+  func parse(_ query: [HTTPTarget.QueryItem], at now: Moment) throws(RequestError) -> UsageRequest {
     var names: [[UInt8]] = []
     var kinds: Set<Kind> = []
     var single: [String: String] = [:]
@@ -138,7 +142,7 @@ extension Api {
       resolution = to - from <= 2 * 86400 ? .hour : to - from <= 93 * 86400 ? .day : .month
     }
     // All of it is also what a clock that was wrong put before the beginning or after the present.
-    if single["from"] == "all", single["to"] == nil { return (0, Api.endOfTime, resolution) }
+    if single["from"] == "all", single["to"] == nil { return (0, UsageRequest.endOfTime, resolution) }
     let start = calendar.start(resolution, from)
     var end = calendar.start(resolution, to)
     if end < to { end = calendar.next(resolution, to - 1) }
@@ -156,7 +160,7 @@ extension Api {
       throw .tooMuch("the answer would have \(count) points, more than \(Api.mostPoints)")
     }
     var asked = asked
-    if asked.to == Api.endOfTime {
+    if asked.isAll {
       let starts = byLink.values.flatMap(\.keys)
       let first = min(starts.min() ?? now.utcSeconds, ledger.watchedSince)
       asked.from = ledger.calendar.start(asked.resolution, first)
@@ -195,6 +199,12 @@ extension Api {
       sums[row.link, default: [:]][start, default: Point()].add(row)
     }
     return sums
+  }
+
+  /// One interface's answer.
+  func series(_ slot: Int, _ asked: UsageRequest, _ rows: UsageRows, _ now: Moment) -> UsageSeries {
+    let points = points(rows.rows, asked.resolution)[ledger.records[slot].id] ?? [:]
+    return one(slot, asked, points, gaps: rows.gaps, lives: rows.incarnations, now)
   }
 
   private func one(

@@ -60,7 +60,8 @@ extension ToyWorld {
     var figure = Amounts.zero
     for row in rows { figure += row.amounts }
     let explanation = Explanation(
-      figure: total ?? figure, rows: rows, detail: fine, resolution: resolution, from: from, to: to,
+      figure: total ?? figure, rows: rows, detail: fine, tier: resolution.tier,
+      crossing: resolution.placedBy, from: from, to: to,
       incarnations: lives, gaps: daemon.gaps, calendar: daemon.ledger.calendar, mostLives: mostLives)
     return (explanation, total ?? figure, from, to)
   }

@@ -1,0 +1,115 @@
+// /v1/explain: one figure, the lives and placements that add up to it, and what it could not see.
+import LinkSource
+import LocalHTTP
+import TallyCore
+import TallyStore
+import TallyWire
+
+extension Api {
+  static let explainParameters = ["interface", "from", "to", "resolution"]
+
+  /// Newest ones of each list that are shown; the rest is put together or counted.
+  private static let mostShown = 100
+
+  func explain(_ asking: [HTTPTarget.QueryItem], _ exchange: HTTPExchange) throws(RequestError) -> HTTPReply {
+    let now = try present()
+    var asking = asking
+    // What is asked without a span is the total.
+    if !asking.contains(where: { ["from", "to"].contains(String(decoding: $0.name, as: UTF8.self)) }) {
+      asking.append(HTTPTarget.QueryItem(name: Array("from".utf8), value: Array("all".utf8)))
+    }
+    let asked = try parse(asking, at: now)
+    guard let slots = asked.slots, let slot = slots.first, slots.count == 1 else {
+      throw .badParameter("interface", "it takes one", remedy: "name one interface, as /v1/interfaces lists it")
+    }
+    let record = ledger.records[slot]
+    let query = UsageQuery(
+      links: [record.id], tier: asked.resolution.tier,
+      detail: detail(from: max(asked.from, record.firstSeen), at: now.utcSeconds), from: asked.from, to: asked.to)
+    history.ask(query) { [self] answer in
+      sampler.sampleForQuery()
+      switch answer {
+      case .failure(let error) where error.kind == .tooManyRows:
+        exchange.respond(RequestError.tooMuch("it would be made of more than \(query.maximumRows) rows").response)
+      case .failure(let error): exchange.respond(RequestError.storeUnavailable(error.description).response)
+      case .success(let stored):
+        var rows = history.complete(stored, ledger: ledger, from: asked.from, to: asked.to)
+        rows.keepOnly(record.id)
+        do throws(RequestError) {
+          if case .now(let response) = try Api.json(explanation(slot, asked, rows, at: ledger.lastSample ?? now)) {
+            exchange.respond(response)
+          }
+        } catch {
+          exchange.respond(error.response)
+        }
+      }
+    }
+    return .later
+  }
+
+  /// The finest tier that is still kept from there on; lives are told apart best by it.
+  private func detail(from: Int64, at second: Int64) -> Tier {
+    Tier.allCases.first { tier in history.retention.kept(tier, at: second).map { $0 <= from } ?? true } ?? .day
+  }
+
+  private func explanation(_ slot: Int, _ asked: UsageRequest, _ rows: UsageRows, at now: Moment) -> ExplainReply {
+    let isTotal = asked.isAll
+    let known = interface(slot, now)
+    let record = ledger.record(slot: slot)
+    let lives = livesWithOpenOne(rows.incarnations, slot)
+    let series = series(slot, asked, rows, now)
+    let figure = isTotal ? known.total : series.sum
+    let explanation = Explanation(
+      figure: Amounts(
+        rxBytes: figure.rxBytes, txBytes: figure.txBytes, rxPackets: figure.rxPackets, txPackets: figure.txPackets),
+      rows: rows.rows, detail: rows.detail, tier: asked.resolution.tier,
+      crossing: isTotal ? [] : asked.resolution.placedBy, from: asked.from, to: asked.to, incarnations: lives,
+      gaps: rows.gaps, calendar: ledger.calendar, mostLives: Api.mostShown)
+    let gaps = rows.gaps.map { ($0, $0.mayHideBytes(firstSeen: record.firstSeen, lives: rows.incarnations)) }
+    let resets = gaps.filter { $0.0.reason == .counterReset }
+    let others = gaps.filter { $0.0.reason != .counterReset }
+    let words = ExplainWords(record: record, watchedSince: ledger.watchedSince)
+    var flags: BucketFlags = []
+    for row in rows.rows { flags.formUnion(row.flags) }
+    return ExplainReply(
+      asOf: rfc3339(now.utc, fraction: 3), from: rfc3339(seconds: isTotal ? record.firstSeen : asked.from),
+      to: isTotal ? known.lastSeen : rfc3339(seconds: asked.to),
+      resolution: isTotal ? nil : asked.resolution.rawValue, timezone: timeZoneName(), interface: series.interface,
+      figure: figure,
+      verdict: words.verdict(
+        figure.quality.completeness, isTotal: isTotal, asked, flags, gaps, explanation.placements,
+        kept: isTotal ? nil : history.retention.kept(asked.resolution.tier, at: now.utcSeconds)),
+      parts: explanation.parts.map { words.part($0, numbersFrom: explanation.earlierLives + 1) },
+      incarnations: explanation.lives.enumerated().map { position, life in
+        words.incarnation(life, number: explanation.earlierLives + 1 + position, asked)
+      },
+      resets: resets.suffix(Api.mostShown).map { words.gap($0, hidesBytes: $1) },
+      gaps: others.suffix(Api.mostShown).map { words.gap($0, hidesBytes: $1) },
+      placements: explanation.placements.suffix(Api.mostShown).map(words.placement),
+      clockSteps: rows.clockSteps.suffix(Api.mostShown).map {
+        StatusReply.Clock.Step(at: rfc3339(seconds: $0.at), bySeconds: Double($0.by) / 1e9)
+      },
+      omitted: ExplainReply.Omitted(
+        incarnations: explanation.earlierLives, resets: max(0, resets.count - Api.mostShown),
+        gaps: max(0, others.count - Api.mostShown),
+        placements: max(0, explanation.placements.count - Api.mostShown),
+        clockSteps: max(0, rows.clockSteps.count - Api.mostShown)),
+      why: known.why, counts: known.counts, carrier: known.carrier, carrierNote: words.carrierNote(known))
+  }
+
+  /// What is on record, and of the present life what it counted until now.
+  private func livesWithOpenOne(_ stored: [Incarnation], _ slot: Int) -> [Incarnation] {
+    guard let open = ledger.openIncarnation(slot: slot) else { return stored }
+    return stored.filter { ($0.bootID, $0.ifindex, $0.opened) != (open.bootID, open.ifindex, open.opened) } + [open]
+  }
+}
+
+extension UsageRows {
+  /// Leaves out what is of other links.
+  fileprivate mutating func keepOnly(_ link: LinkID) {
+    rows.removeAll { $0.link != link }
+    detail.removeAll { $0.link != link }
+    incarnations.removeAll { $0.link != link }
+    gaps.removeAll { $0.link != nil && $0.link != link }
+  }
+}
