@@ -24,6 +24,11 @@ package struct Explanation: Sendable {
     package var hasEarlier: Bool
     package var method: Method
     package var amounts: Amounts
+
+    /// By its oldest life; what an earlier store had comes first, what nobody had last.
+    fileprivate var order: (Int, Int) {
+      (hasEarlier || method == .earlierStore ? -1 : lives.first ?? .max, lives.count)
+    }
   }
 
   /// A span over which bytes were distributed by proportion.
@@ -88,6 +93,7 @@ package struct Explanation: Sendable {
     }
     add([], .earlierStore, rest)
     for group in division.groups() { settle(group, division) }
+    parts.sort { $0.order < $1.order }
     add([], .unrecorded, division.unclaimed)
   }
 

@@ -41,8 +41,7 @@ extension Ledger {
   /// One life as it is told: what it counted when it has ended.
   func incarnation(_ life: Life, closed: Int64?, death: DeathCause?, at now: Moment) -> Incarnation {
     var booked = life.booked
-    booked?.from = min(life.booked?.from ?? .max, life.firstMinute)
-    booked?.until = max(life.booked?.until ?? .min, life.lastMinute)
+    booked?.reach(from: life.firstMinute, until: life.lastMinute)
     if closed != nil { booked = booked.map { ended($0, slot: life.slot) } }
     return Incarnation(
       link: records[life.slot].id, bootID: now.bootID, ifindex: life.ifindex, inode: life.inode, opened: life.opened,
@@ -69,8 +68,7 @@ extension Ledger {
     }
     var ended = old
     ended.booked?.amounts? += late
-    ended.booked?.from = min(ended.booked?.from ?? first, first)
-    ended.booked?.until = max(ended.booked?.until ?? last, last)
+    ended.booked?.reach(from: first, until: last)
     pending.incarnations.append(ended)
     if let position {
       lives[position].booked?.before += late

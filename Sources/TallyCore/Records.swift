@@ -106,6 +106,12 @@ package struct Booked: Hashable, Sendable {
     self.from = from
     self.until = until
   }
+
+  /// Widens the bounds to these minutes.
+  mutating func reach(from: Int64, until: Int64) {
+    self.from = min(self.from, from)
+    self.until = max(self.until, until)
+  }
 }
 
 /// One life of one link.

@@ -20,7 +20,8 @@ struct ExplainWords {
     if completeness == TallyWire.Completeness.atLeast {
       for reason in GapReason.allCases {
         let count = gaps.count { $0.0.reason == reason && $0.1 }
-        if count > 0 { sentences.append("\(phrase(reason)) (\(count) times): bytes may have passed unseen.") }
+        let often = count == 1 ? "once" : "\(count) times"
+        if count > 0 { sentences.append("\(phrase(reason)) (\(often)): bytes may have passed unseen.") }
       }
       if flags.contains(.atLeast) {
         sentences.append("A counter fell, or a narrow one may have wrapped more often than can be seen.")

@@ -73,6 +73,7 @@ class FakeDaemon(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
             "/v1/interfaces": golden("interfaces"),
             "/v1/status": golden("status"),
             "/v1/usage": usage,
+            "/v1/explain": golden("explain"),
         }
         threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
 

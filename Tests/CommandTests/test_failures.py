@@ -23,6 +23,11 @@ class Usage(CommandCase):
             (["--verbose"], "the summary has no option --verbose"),
             (["days", "wlan0"], 'days takes no argument "wlan0". An interface is chosen with -i "wlan0".'),
             (["days", "--", "--json"], 'days takes no argument "--json"'),
+            (["explain"], "explain needs to know which interface. Write iftally explain NAME"),
+            (["explain", "wg0", "eth0"], 'explain takes one argument, not also "eth0"'),
+            (["explain", "wg0", "--today", "--month"], "--month is a second period"),
+            (["explain", "wg0", "--today", "--from", "2h"], "a named period and --from or --to exclude each other"),
+            (["explain", "wg0", "-i", "wg0"], "explain has no option --interface"),
             (["--unit", "kib"], '--unit "kib" is none of iec, si, bytes'),
             (["--unit"], "--unit needs a value: --unit UNIT"),
             (["--json=1"], "--json takes no value"),
@@ -48,9 +53,14 @@ class Usage(CommandCase):
         self.assertIn('from="nonsense" is no time. write today, 24h or 2026-11-30.', error)
 
 
+    def test_an_interface_that_cannot_be_explained_is_unknown(self):
+        self.daemon.answers["/v1/explain"] = problem("unknown_interface", 404, "no interface 'wg9' was ever seen")
+        self.assertIn("iftally interfaces lists them", self.refused("explain", "wg9", exit=6))
+
+
 class Help(CommandCase):
-    COMMANDS = ["live", "interfaces", "minutes", "fives", "hours", "days", "months", "years", "usage", "status", "doctor",
-                "version", "help"]
+    COMMANDS = ["live", "interfaces", "minutes", "fives", "hours", "days", "months", "years", "usage", "explain", "status",
+                "doctor", "version", "help"]
 
     def test_help_describes_every_command_without_a_daemon(self):
         self.daemon.stop()

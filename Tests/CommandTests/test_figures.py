@@ -12,7 +12,7 @@ PERIODS = {
     "days": ("day", "30d", "30"), "months": ("month", "all", "12"), "years": ("year", "all", None),
 }
 FIGURES = [[], ["interfaces"], ["interfaces", "-v"], ["live", "-n", "1"], *[[name] for name in PERIODS], ["usage"],
-           ["status"], ["status", "-v"], ["doctor"]]
+           ["status"], ["status", "-v"], ["explain", "wg0"], ["doctor"]]
 
 
 class Figures(CommandCase):
@@ -76,6 +76,23 @@ class Figures(CommandCase):
             "/v1/usage?from=all&to=yesterday&resolution=day&limit=30",
             "/v1/usage?from=90m&resolution=five_minutes",
         ])
+
+    def test_explain_asks_for_one_figure_and_shows_parts_that_add_up(self):
+        for arguments, query in [
+            ([], ""), (["--month"], "&from=this-month"), (["--today"], "&from=today"),
+            (["--yesterday"], "&from=yesterday"), (["--year"], "&from=this-year"),
+            (["--from", "24h", "--to", "now", "-r", "hour"], "&from=24h&to=now&resolution=hour"),
+        ]:
+            self.daemon.targets.clear()
+            self.run_command("explain", "wg0", *arguments)
+            self.assertEqual(self.daemon.targets, ["/v1/explain?interface=wg0" + query])
+        output = self.run_command("explain", "wg0", "--unit", "bytes").stdout
+        table = output.split("INCARNATION")[1].split("\n\n")[0]
+        received = [int(number) for number in re.findall(r"(?m)^(?:[0-9, ]+|earlier) +([0-9]+) B", table)]
+        self.assertEqual(sum(received), int(re.search(r"(?m)^figure +≥ ([0-9]+) B", table)[1]))
+        self.assertIn("At least this much", output)
+        self.assertIn("30 older ones are not listed", output)
+        self.assertEqual(json.loads(self.run_command("explain", "wg0", "--json").stdout), golden("explain"))
 
     def test_interfaces_are_chosen_by_name_id_and_kind(self):
         def shown(*arguments):

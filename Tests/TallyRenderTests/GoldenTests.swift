@@ -18,7 +18,7 @@ import Testing
 
   static let views = [
     "summary", "summary-loading", "interfaces", "interfaces-verbose", "days", "hours", "live", "live-lines", "status",
-    "status-troubled", "findings",
+    "status-troubled", "explain", "findings",
   ]
 
   static let tables = views.filter { $0 != "live-lines" }
@@ -83,6 +83,7 @@ import Testing
     case "live-lines": return liveLines(try reply(InterfacesReply.self, "interfaces"), style)
     case "status": return render(try reply(StatusReply.self, view), verbose: false, style)
     case "status-troubled": return render(try reply(StatusReply.self, view), verbose: true, style)
+    case "explain": return render(try reply(ExplainReply.self, view), style)
     case "findings": return render(findings, style)
     default: return render(try reply(UsageReply.self, view), style)
     }

@@ -39,6 +39,40 @@ import Testing
     try store.quickCheck()
   }
 
+  @Test("an incarnation of schema 1 says nothing of its amounts, one told since does, and each keeps what it has")
+  func amountsSinceSchemaTwo() throws {
+    let folder = try Folder()
+    try folder.write("iftally.db", [])
+    try Database(path: folder.file("iftally.db"), mode: .readWrite).execute(schemaOneDump)
+    let store = try Store.open(folder)
+    let old = try #require(store.usage(.day).incarnations.first)
+    #expect(old.booked == nil)
+    let before = Amounts(rxBytes: .max - 9, txBytes: 1 << 63, rxPackets: 0, txPackets: 1)
+    var life = Incarnation(
+      link: 1, bootID: firstBoot, ifindex: .max, inode: .max - 1, opened: noon + 60, birth: .born,
+      booked: Booked(before: before, from: noon, until: noon - 1))
+    var next = commit(78, at: noon + 60)
+    next.links = [link(1, total: .max - 9)]
+    next.incarnations = [life]
+    try store.commit(next)
+    #expect(try store.usage(.day).incarnations.contains(life))
+    store.close()
+
+    let again = try Store.open(folder)
+    let baseline = try #require(again.opening.state.links.first { $0.id == 1 }?.baseline)
+    #expect(baseline.booked == life.booked)
+    #expect(baseline.opened == noon + 60)
+    life.closed = noon + 90
+    life.death = .deleted
+    life.booked?.amounts = Amounts(rxBytes: 7, txBytes: .max, rxPackets: 1, txPackets: 2)
+    life.booked?.until = noon + 120
+    var last = commit(79, at: noon + 90)
+    last.incarnations = [life]
+    try again.commit(last)
+    let told = try again.usage(.day).incarnations.sorted { $0.link < $1.link }
+    #expect(told == [life, old])
+  }
+
   @Test("the first schema is what it was when it was released")
   func unchanged() throws {
     let folder = try Folder()

@@ -62,6 +62,41 @@ import Testing
     #expect(try store.usage(.minute, links: [2]).incarnations.map(\.birth) == [.bornUnseen])
   }
 
+  @Test("an incarnation whose bytes lie in the span is told, whenever it was open")
+  func bookedElsewhere() throws {
+    var next = commit(2)
+    next.incarnations = [
+      Incarnation(
+        link: 5, bootID: firstBoot, ifindex: 9, inode: 9, opened: noon + 7000, birth: .bornUnseen, closed: noon + 7100,
+        death: .deleted, booked: Booked(before: .zero, amounts: .zero, from: noon + 3000, until: noon + 6960))
+    ]
+    try store.commit(next)
+    #expect(try store.usage(.minute, from: noon + 3600, to: noon + 4000, links: [5]).incarnations.map(\.ifindex) == [9])
+    #expect(try store.usage(.minute, from: noon, to: noon + 3000, links: [5]).incarnations == [])
+  }
+
+  @Test("rows of a finer tier and the steps of the clock are told when they are asked for")
+  func detail() throws {
+    var next = commit(2)
+    next.clockSteps = [
+      ClockStep(at: noon + 10, by: Moment.second), ClockStep(at: noon + 9000, by: 8400 * Moment.second),
+      ClockStep(at: noon - 5000, by: -100 * Moment.second),
+    ]
+    next.folds = [Fold(tier: .fiveMinutes, start: noon, end: noon + 600)]
+    try store.commit(next)
+    let reader = try UsageReader(path: store.path)
+    var query = UsageQuery(links: [2], tier: .fiveMinutes, from: noon, to: noon + 900)
+    let plain = try reader.usage(query)
+    #expect(plain.detail.isEmpty)
+    #expect(plain.clockSteps.isEmpty)
+    query.detail = .minute
+    let answer = try reader.usage(query)
+    #expect(answer.rows.map(\.start) == [noon, noon + 300])
+    let minutes = (0..<10).map { noon + $0 * 60 }
+    #expect(answer.detail.map(\.start) == minutes)
+    #expect(answer.clockSteps.map(\.at) == [noon + 10, noon + 9000])
+  }
+
   @Test("too many rows are an error with the remedy, and no cut answer")
   func limit() throws {
     let reader = try UsageReader(path: store.path)

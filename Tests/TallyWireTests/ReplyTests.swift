@@ -8,7 +8,8 @@ import Testing
   @Test(
     "A reply that was read is written again byte for byte",
     arguments: [
-      "interfaces", "interface", "days", "hours", "yesterday", "this-month", "status", "status-troubled", "problem",
+      "interfaces", "interface", "days", "hours", "yesterday", "this-month", "status", "status-troubled", "explain",
+      "problem",
     ])
   func roundTrip(name: String) throws {
     let document = try golden(name)
@@ -17,6 +18,7 @@ import Testing
       case "interfaces": try encode(decode(InterfacesReply.self, from: document))
       case "interface": try encode(decode(InterfaceReply.self, from: document))
       case "status", "status-troubled": try encode(decode(StatusReply.self, from: document))
+      case "explain": try encode(decode(ExplainReply.self, from: document))
       case "problem": try encode(decode(Problem.self, from: document))
       default: try encode(decode(UsageReply.self, from: document))
       }

@@ -11,8 +11,9 @@ _iftally() {
   local common='--json --socket --timeout --no-color -h --help'
   local figures='--unit --decimals --bits --bytes'
   local selection='-i --interface --kind'
-  local span='--from --to -l --limit'
-  local commands='live interfaces minutes fives hours days months years usage status doctor version help'
+  local bounds='--from --to'
+  local span="$bounds -l --limit"
+  local commands='live interfaces minutes fives hours days months years usage explain status doctor version help'
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
   local command='' options='' words='' prefix='' i
   COMPREPLY=()
@@ -61,12 +62,14 @@ _iftally() {
         interfaces) options="-v --verbose $selection $figures $common" ;;
         minutes | fives | hours | days | months | years) options="$span $selection $figures $common" ;;
         usage) options="-r --resolution $span $selection $figures $common" ;;
+        explain) options="--today --yesterday --month --year $bounds -r --resolution $figures $common" ;;
         status) options="-v --verbose $common" ;;
         doctor | version | help) options=$common ;;
       esac
       case $word,$command in
         -*,*) words=$options ;;
         *, | *,help) words=$commands ;;
+        *,explain) words=$(_iftally_interfaces) ;;
       esac
       ;;
   esac

@@ -32,6 +32,7 @@ end
 
 set -l tables minutes fives hours days months years usage
 set -l traffic summary live interfaces $tables
+set -l spans $tables explain
 set -l times 'today yesterday this-week this-month last-month this-year all now'
 
 complete -c iftally -f
@@ -44,6 +45,7 @@ complete -c iftally -n '__iftally_in summary help' -a days -d 'The last 30 days'
 complete -c iftally -n '__iftally_in summary help' -a months -d 'The last 12 months'
 complete -c iftally -n '__iftally_in summary help' -a years -d 'All years'
 complete -c iftally -n '__iftally_in summary help' -a usage -d 'Any span by any period'
+complete -c iftally -n '__iftally_in summary help' -a explain -d 'What a figure is made of'
 complete -c iftally -n '__iftally_in summary help' -a status -d 'How the daemon is'
 complete -c iftally -n '__iftally_in summary help' -a doctor -d 'Examine socket, daemon and numbers'
 complete -c iftally -n '__iftally_in summary help' -a version -d 'The version of this command'
@@ -53,17 +55,22 @@ complete -c iftally -n "__iftally_in $traffic" -s i -l interface -x -a '(__iftal
 complete -c iftally -n "__iftally_in $traffic" -l kind -x -d 'Only this kind' \
     -a 'wired wifi cellular tunnel bridge bond vlan virtual loopback other'
 complete -c iftally -n '__iftally_in summary' -s a -l all -d 'Interfaces that are gone too'
-complete -c iftally -n "__iftally_in $tables" -l from -x -a $times -d Start
-complete -c iftally -n "__iftally_in $tables" -l to -x -a $times -d End
+complete -c iftally -n "__iftally_in $spans" -l from -x -a $times -d Start
+complete -c iftally -n "__iftally_in $spans" -l to -x -a $times -d End
 complete -c iftally -n "__iftally_in $tables" -s l -l limit -x -d 'At most the last so many periods'
-complete -c iftally -n '__iftally_in usage' -s r -l resolution -x -a 'minute five_minutes hour day month year' -d Period
+complete -c iftally -n '__iftally_in usage explain' -s r -l resolution -x -a 'minute five_minutes hour day month year' -d Period
+complete -c iftally -n '__iftally_in explain' -a '(__iftally_interfaces)'
+complete -c iftally -n '__iftally_in explain' -l today -d Today
+complete -c iftally -n '__iftally_in explain' -l yesterday -d Yesterday
+complete -c iftally -n '__iftally_in explain' -l month -d 'This month'
+complete -c iftally -n '__iftally_in explain' -l year -d 'This year'
 complete -c iftally -n '__iftally_in live' -s n -l count -x -d 'Stop after so many readings'
 complete -c iftally -n '__iftally_in live' -l interval -x -d 'Seconds between readings, 0.2 to 3600'
 complete -c iftally -n '__iftally_in interfaces status' -s v -l verbose -d 'Everything that is known'
-complete -c iftally -n "__iftally_in $traffic" -l unit -x -a 'iec si bytes' -d 'Unit of amounts'
-complete -c iftally -n "__iftally_in $traffic" -l decimals -x -a '0 1 2 3' -d 'Digits after the point'
-complete -c iftally -n "__iftally_in $traffic" -l bits -d 'Rates in bit/s'
-complete -c iftally -n "__iftally_in $traffic" -l bytes -d 'Rates in bytes a second'
+complete -c iftally -n "__iftally_in $traffic explain" -l unit -x -a 'iec si bytes' -d 'Unit of amounts'
+complete -c iftally -n "__iftally_in $traffic explain" -l decimals -x -a '0 1 2 3' -d 'Digits after the point'
+complete -c iftally -n "__iftally_in $traffic explain" -l bits -d 'Rates in bit/s'
+complete -c iftally -n "__iftally_in $traffic explain" -l bytes -d 'Rates in bytes a second'
 complete -c iftally -l json -d 'Print the reply as JSON'
 complete -c iftally -l socket -r -F -d 'Socket of the daemon'
 complete -c iftally -l timeout -x -d 'Seconds for an answer, 0.1 to 600'
