@@ -156,6 +156,14 @@ class RandomWalk(LabCase):
                 self.assertEqual(
                     one["today"]["quality"]["completeness"], today[one["id"]]["quality"]["completeness"],
                     f"{one}\n{today[one['id']]}\n{self.story()}")
+        for key, total in totals.items():
+            explained = client.get("/v1/explain", interface=key)
+            parts = Counters()
+            for part in explained["parts"]:
+                parts = parts.plus(figure_counters(part["amounts"]))
+            self.assertEqual(figure_counters(explained["figure"]), total, f"{explained}\n{self.story()}")
+            self.assertEqual(parts, total, f"{explained}\n{self.story()}")
+            self.assertNotIn("unrecorded", [part["method"] for part in explained["parts"]], self.story())
         metrics = {dict(labels)["id"]: value for (name, labels), value in client.metrics().items()
                    if name == "iftally_receive_bytes_total"}
         self.assertEqual({key: metrics[key] for key in totals}, {key: each.rx_bytes for key, each in totals.items()})
