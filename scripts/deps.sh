@@ -21,6 +21,7 @@ case ${1:-build} in
     lacks_program python3 python3
     lacks_program ip iproute2
     lacks_program curl curl
+    ls /usr/lib/*/faketime/libfaketime.so.1 >/dev/null 2>&1 || packages+=(libfaketime)
     ;;
   *) fail "usage: deps.sh build|deb|test|check" ;;
 esac

@@ -142,3 +142,7 @@ const void *csqlite_column_bytes(csqlite_statement *statement, int column, int *
 int csqlite_make_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
 void csqlite_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
+
+int csqlite_wait_until(pthread_cond_t *condition, pthread_mutex_t *mutex, const struct timespec *deadline) {
+  return pthread_cond_clockwait(condition, mutex, CLOCK_MONOTONIC, deadline);
+}

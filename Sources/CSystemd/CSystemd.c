@@ -6,10 +6,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/timerfd.h>
 #include <sys/uio.h>
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-event.h>
 #include <systemd/sd-journal.h>
+#include <unistd.h>
 
 // There is no struct csystemd_loop: it is a sd_event under a name of ours.
 static sd_event *event(const struct csystemd_loop *loop) { return (sd_event *)loop; }
@@ -31,7 +33,13 @@ static int on_io(sd_event_source *source, int descriptor, uint32_t events, void 
   return call(context);
 }
 
-static int on_time(sd_event_source *source, uint64_t at_us, void *context) { return call(context); }
+// A timer that was armed anew or disarmed since it was found readable has nothing to tell.
+static int on_time(sd_event_source *source, int descriptor, uint32_t events, void *context) {
+  uint64_t expirations = 0;
+  if (read(descriptor, &expirations, sizeof expirations) < 0)
+    return 0;
+  return call(context);
+}
 
 static int on_signal(sd_event_source *source, const struct signalfd_siginfo *info, void *context) {
   return call(context);
@@ -79,23 +87,40 @@ int csystemd_watch(struct csystemd_loop *loop, int descriptor, csystemd_handler 
   return finish(s, sd_event_add_io(event(loop), &s->source, descriptor, EPOLLIN, on_io, s), ret);
 }
 
-int csystemd_timer(struct csystemd_loop *loop, clockid_t clock, uint64_t accuracy_us, csystemd_handler handler,
-                   void *context, struct csystemd_source **ret) {
+// Not sd_event's own timers: those are set to readings of their clock, and sd_event_run ends with an error when the
+// clock shows something else to the timer than to us (seen under libfaketime, which turns every absolute timer).
+int csystemd_timer(struct csystemd_loop *loop, clockid_t clock, csystemd_handler handler, void *context,
+                   struct csystemd_source **ret) {
   struct csystemd_source *s = new_source(handler, context);
   if (s == NULL)
     return -ENOMEM;
-  int status = sd_event_add_time(event(loop), &s->source, clock, UINT64_MAX, accuracy_us, on_time, s);
+  int descriptor = timerfd_create(clock, TFD_CLOEXEC | TFD_NONBLOCK);
+  if (descriptor < 0)
+    return finish(s, -errno, ret);
+  int status = sd_event_add_io(event(loop), &s->source, descriptor, EPOLLIN, on_time, s);
   if (status >= 0)
-    status = sd_event_source_set_enabled(s->source, SD_EVENT_OFF);
+    status = sd_event_source_set_io_fd_own(s->source, 1);
+  if (status < 0)
+    close(descriptor);
   return finish(s, status, ret);
 }
 
-int csystemd_timer_arm(struct csystemd_source *s, uint64_t at_us) {
-  int status = sd_event_source_set_time(s->source, at_us);
-  return status < 0 ? status : sd_event_source_set_enabled(s->source, SD_EVENT_ONESHOT);
+static int set_timer(struct csystemd_source *s, const struct itimerspec *when) {
+  return timerfd_settime(sd_event_source_get_io_fd(s->source), 0, when, NULL) < 0 ? -errno : 0;
 }
 
-int csystemd_timer_disarm(struct csystemd_source *s) { return sd_event_source_set_enabled(s->source, SD_EVENT_OFF); }
+int csystemd_timer_arm(struct csystemd_source *s, uint64_t after_ns) {
+  const uint64_t second = 1000000000;
+  // Zero would disarm it.
+  const uint64_t wait = after_ns == 0 ? 1 : after_ns;
+  const struct itimerspec when = {.it_value = {.tv_sec = (time_t)(wait / second), .tv_nsec = (long)(wait % second)}};
+  return set_timer(s, &when);
+}
+
+int csystemd_timer_disarm(struct csystemd_source *s) {
+  const struct itimerspec never = {0};
+  return set_timer(s, &never);
+}
 
 int csystemd_signal(struct csystemd_loop *loop, int signal, csystemd_handler handler, void *context,
                     struct csystemd_source **ret) {

@@ -12,11 +12,7 @@ final class Monitor<State>: @unchecked Sendable {
   init(_ state: State) {
     self.state = state
     pthread_mutex_init(mutex, nil)
-    var attributes = pthread_condattr_t()
-    pthread_condattr_init(&attributes)
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-    pthread_cond_init(changed, &attributes)
-    pthread_condattr_destroy(&attributes)
+    pthread_cond_init(changed, nil)
   }
 
   deinit {
@@ -68,7 +64,7 @@ final class Monitor<State>: @unchecked Sendable {
     defer { pthread_mutex_unlock(mutex) }
     while true {
       if let result = body(&state) { return result }
-      if pthread_cond_timedwait(changed, mutex, &deadline) == ETIMEDOUT { return body(&state) }
+      if csqlite_wait_until(changed, mutex, &deadline) == ETIMEDOUT { return body(&state) }
     }
   }
 }

@@ -25,6 +25,7 @@ final class Daemon {
   private var sources: [EventSource] = []
   private var commitTimer: TimerSource?
   private var retryTimer: TimerSource?
+  private var minuteTimer: TimerSource?
   private var answerTimer: TimerSource?
   private var isAnnounced = false
 
@@ -115,7 +116,7 @@ final class Daemon {
   func run() throws -> Int32 {
     try wire()
     firstSample()
-    try timer.armNextMinute(after: sampler.now())
+    armMinute()
     try loop.run()
     return stop()
   }
@@ -142,6 +143,7 @@ final class Daemon {
       try? answerTimer?.arm(afterMilliseconds: Int(nanoseconds / 1_000_000) + 1)
     }
     retryTimer = try TimerSource(loop, .monotonic) { [unowned self] in firstSample() }
+    minuteTimer = try TimerSource(loop, .monotonic) { [unowned self] in minute() }
     history.storeWasReplaced = { [unowned self] notice in
       sampler.ledger.markAllChanged()
       warn(
@@ -187,18 +189,31 @@ final class Daemon {
 
   /// The minute boundary, or the moment in which the clock was set.
   private func tick() {
-    let outcome = try? timer.read()
-    guard outcome == .fired || outcome == .clockWasSet else { return }
+    do {
+      guard try timer.read() != .nothing else { return }
+    } catch {
+      log.error(code: "timer_failed", "\(error)")
+    }
+    minute()
+  }
+
+  private func minute() {
     if zone.refresh() { counting.zoneChanged(localCalendar()) }
     let isHealthy = counting.tick()
     if isHealthy { ServiceNotify.watchdog() }
     ServiceNotify.status(statusLine())
     // A long answer leaves holes that the allocator would keep: measured 180 MB after 200 000 points.
     process_return_memory()
+    armMinute()
+  }
+
+  /// Where the wall clock cannot be waited for, a minute is one of the monotonic clock.
+  private func armMinute() {
     do {
       try timer.armNextMinute(after: sampler.now())
     } catch {
       log.error(code: "timer_failed", "\(error)")
+      try? minuteTimer?.arm(afterMilliseconds: 60_000)
     }
   }
 

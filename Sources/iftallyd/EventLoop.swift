@@ -102,32 +102,30 @@ final class TimerSource: EventSource {
 
   private let clock: clockid_t
 
-  /// `accuracyMicroseconds` is how much later it may fire, so that wake-ups fall together.
-  init(
-    _ loop: EventLoop, _ clock: Clock, accuracyMicroseconds: UInt64 = 1000, _ handler: @escaping () -> Void
-  ) throws(LoopError) {
+  init(_ loop: EventLoop, _ clock: Clock, _ handler: @escaping () -> Void) throws(LoopError) {
     self.clock = clock == .boot ? CLOCK_BOOTTIME : CLOCK_MONOTONIC
     super.init(handler)
     try LoopError.check(
-      csystemd_timer(loop.loop, self.clock, accuracyMicroseconds, EventSource.call, context, &source),
-      "sd_event_add_time")
+      csystemd_timer(loop.loop, self.clock, EventSource.call, context, &source), "timerfd_create")
   }
 
   /// Fires at this reading of its clock, nanoseconds, or at once when it has passed; replaces an earlier arming.
   func arm(at nanoseconds: Int64) throws(LoopError) {
-    let microseconds = UInt64(max(0, nanoseconds)) / 1000 + 1
-    try LoopError.check(csystemd_timer_arm(source, microseconds), "sd_event_source_set_time")
-  }
-
-  /// Fires after this many milliseconds; 0: in the next turn of the loop, whatever the accuracy.
-  func arm(afterMilliseconds milliseconds: Int) throws(LoopError) {
-    guard milliseconds > 0 else { return try arm(at: 0) }
     var now = timespec()
     clock_gettime(clock, &now)
-    try arm(at: (Int64(now.tv_sec) * 1000 + Int64(milliseconds)) * 1_000_000 + Int64(now.tv_nsec))
+    try arm(afterNanoseconds: nanoseconds &- Int64(now.tv_sec) &* 1_000_000_000 &- Int64(now.tv_nsec))
+  }
+
+  /// Fires after this many milliseconds; replaces an earlier arming.
+  func arm(afterMilliseconds milliseconds: Int) throws(LoopError) {
+    try arm(afterNanoseconds: Int64(milliseconds) * 1_000_000)
+  }
+
+  private func arm(afterNanoseconds nanoseconds: Int64) throws(LoopError) {
+    try LoopError.check(csystemd_timer_arm(source, UInt64(max(0, nanoseconds))), "timerfd_settime")
   }
 
   func disarm() throws(LoopError) {
-    try LoopError.check(csystemd_timer_disarm(source), "sd_event_source_set_enabled")
+    try LoopError.check(csystemd_timer_disarm(source), "timerfd_settime")
   }
 }

@@ -7,7 +7,7 @@ import TallyWire
 enum Main {
   /// Exit codes: 0 as asked, 1 could not run, 2 wrong arguments, 78 (EX_CONFIG) a configuration that is refused.
   static func main() {
-    switch Options.parse(Array(CommandLine.arguments.dropFirst())) {
+    switch Options.parse(Array(arguments().dropFirst())) {
     case .failure(let error):
       complain("\(error.message)\n\(Options.usage)")
       exit(2)
@@ -18,6 +18,20 @@ enum Main {
       print("the configuration is valid")
     case .success(.run(let file)): exit(run(file))
     }
+  }
+
+  /// The arguments with the program's name. Swift finds none when a preloaded library has moved the environment, beside
+  /// which it looks for them (libfaketime does); the kernel still knows.
+  private static func arguments() -> [String] {
+    guard CommandLine.arguments.isEmpty, let file = fopen("/proc/self/cmdline", "re") else {
+      return CommandLine.arguments
+    }
+    defer { fclose(file) }
+    var bytes = [UInt8](repeating: 0, count: 65536)
+    let count = fread(&bytes, 1, bytes.count, file)
+    // Each of them ends with a zero.
+    return bytes.prefix(count).split(separator: 0, omittingEmptySubsequences: false).dropLast()
+      .map { String(decoding: $0, as: UTF8.self) }
   }
 
   private static func run(_ file: String?) -> Int32 {

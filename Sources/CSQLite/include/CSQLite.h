@@ -1,4 +1,4 @@
-// The few calls of SQLite that the store needs, without macros, variadics or SQLite's own types; and two of Linux that
+// The few calls of SQLite that the store needs, without macros, variadics or SQLite's own types; and three of Linux that
 // Swift's Glibc module lacks.
 //
 // Every int that is returned is an extended result code of SQLite, 0 for success, unless it says otherwise.
@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
 
 /// A connection. Used by one thread at a time.
 typedef struct csqlite_db csqlite_db;
@@ -86,5 +88,8 @@ const void *csqlite_column_bytes(csqlite_statement *statement, int column, int *
 int csqlite_make_eventfd(void);
 /// Names the calling thread, 15 bytes at most, so that its time and wake-ups can be told apart.
 void csqlite_name_thread(const char *name);
+/// Waits for a condition until this reading of CLOCK_MONOTONIC; an errno. No attribute of the condition is asked: what
+/// turns the wall clock under a process (libfaketime) was seen to end a wait at once that was told its clock by one.
+int csqlite_wait_until(pthread_cond_t *condition, pthread_mutex_t *mutex, const struct timespec *deadline);
 
 #endif

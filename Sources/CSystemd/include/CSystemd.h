@@ -27,10 +27,10 @@ uint64_t csystemd_loop_turns(const struct csystemd_loop *loop);
 int csystemd_watch(struct csystemd_loop *loop, int descriptor, csystemd_handler handler, void *context,
                    struct csystemd_source **ret);
 // A timer that is not armed yet.
-int csystemd_timer(struct csystemd_loop *loop, clockid_t clock, uint64_t accuracy_us, csystemd_handler handler,
-                   void *context, struct csystemd_source **ret);
-// Fires once when the timer's clock reaches `at_us`. At once if it has passed.
-int csystemd_timer_arm(struct csystemd_source *source, uint64_t at_us);
+int csystemd_timer(struct csystemd_loop *loop, clockid_t clock, csystemd_handler handler, void *context,
+                   struct csystemd_source **ret);
+// Fires once when so much time has passed on the timer's clock; replaces an earlier arming.
+int csystemd_timer_arm(struct csystemd_source *source, uint64_t after_ns);
 int csystemd_timer_disarm(struct csystemd_source *source);
 // The signal must be blocked in every thread.
 int csystemd_signal(struct csystemd_loop *loop, int signal, csystemd_handler handler, void *context,

@@ -1,0 +1,63 @@
+"""A wall clock that leaps under the daemon, and what it makes of the bytes before and after."""
+import datetime
+import sys
+import time
+import unittest
+
+from Lab import links
+from Lab.client import figure_counters
+from Lab.clock import FAKETIME, FakeTime
+from Lab.programs import must_run
+from Lab.truth import Counters
+
+from .case import LabCase
+
+HOUR = 3600
+DAY = 24 * HOUR
+
+
+def second(text):
+    return datetime.datetime.fromisoformat(text).timestamp()
+
+
+class LeapingClock(LabCase):
+    def setUp(self):
+        if not FAKETIME:
+            reason = "libfaketime is missing: install the Debian package libfaketime"
+            self.assertFalse(must_run(), reason)
+            print(f"SKIPPED {self.id()}: {reason}", file=sys.stderr)
+            raise unittest.SkipTest(reason)
+        super().setUp()
+
+    def test_a_day_ahead_an_hour_back_to_1970_and_back_count_every_byte_by_the_clock_of_its_moment(self):
+        clock = FakeTime(self.lab)
+        veth = links.Veth(self.lab, "veth1")
+        daemon = self.daemon(environment=clock.environment)
+        since_1970 = -(int(time.time()) // DAY) * DAY
+        pushed = []
+        now = 0
+        for number, ahead in enumerate([0, DAY, DAY - HOUR, since_1970, 0]):
+            clock.turn(ahead)
+            daemon.client.interfaces()  # a sample, so that what follows passes under this clock alone
+            size = 1_000_000 + 111_111 * number
+            before = (time.time() + ahead) // 60 * 60
+            veth.push(size, 0)
+            veth.settled()
+            daemon.client.interfaces()
+            pushed.append((before, (time.time() + ahead) // 60 * 60, size))
+        self.assertEqual(daemon.process.poll(), None, daemon.log())
+        steps = [step["by_seconds"] for step in daemon.client.status()["clock"]["steps"]]
+        wanted = [DAY, -HOUR, since_1970 - DAY + HOUR, -since_1970]
+        self.assertEqual([round(step) for step in steps], wanted)
+        self.assert_minutes(daemon, pushed)
+        for _ in range(2):  # from memory, and after a restart from the store, where minutes of 1970 are too old to keep
+            self.assert_link(daemon, veth)
+            self.assertEqual(self.usage_sum(daemon, "veth1", "day").rx_bytes, veth.since_base().rx_bytes)
+            self.assertEqual(daemon.stop(), 0, daemon.log())
+            daemon.start()
+
+    def assert_minutes(self, daemon, pushed):
+        reply = daemon.client.get("/v1/usage", interface="veth1", **{"from": "all"}, resolution="minute")
+        points = {second(point["start"]): figure_counters(point).rx_bytes for point in reply["series"][0]["points"]}
+        for earliest, latest, size in pushed:
+            self.assertTrue(any(points.get(at, 0) >= size for at in {earliest, latest}), (earliest, size, points))
