@@ -1,5 +1,7 @@
 """A wall clock that leaps under the daemon, and what it makes of the bytes before and after."""
 import datetime
+import os
+import subprocess
 import sys
 import time
 import unittest
@@ -7,6 +9,7 @@ import unittest
 from Lab import links
 from Lab.client import figure_counters
 from Lab.clock import FAKETIME, FakeTime
+from Lab.daemon import wait_for
 from Lab.programs import must_run
 from Lab.truth import Counters
 
@@ -61,3 +64,39 @@ class LeapingClock(LabCase):
         points = {second(point["start"]): figure_counters(point).rx_bytes for point in reply["series"][0]["points"]}
         for earliest, latest, size in pushed:
             self.assertTrue(any(points.get(at, 0) >= size for at in {earliest, latest}), (earliest, size, points))
+
+
+class ChangedZone(LabCase):
+    def choose(self, zone):
+        """The machine's zone from now on; this process has mounts of its own."""
+        local = os.path.realpath("/etc/localtime")
+        subprocess.run(["mount", "--bind", f"/usr/share/zoneinfo/{zone}", local], check=True)
+        self.addCleanup(subprocess.run, ["umount", local], check=True)
+
+    def assert_today(self, daemon, offset, truth):
+        reply = daemon.client.present("/v1/usage", interface="veth1", **{"from": "today"}, resolution="day")
+        start = datetime.datetime.fromisoformat(reply["from"])
+        self.assertEqual((start.utcoffset(), start.hour), (datetime.timedelta(hours=offset), 0), reply["from"])
+        in_zone = datetime.datetime.now(datetime.timezone(datetime.timedelta(hours=offset)))
+        self.assertEqual(start.date(), in_zone.date())
+        self.assertEqual(figure_counters(reply["series"][0]["sum"]), truth)
+        self.assertEqual(figure_counters(daemon.client.interface("veth1")["today"]), truth)
+
+    def test_days_are_those_of_a_zone_that_is_chosen_while_the_daemon_runs(self):
+        self.choose("Asia/Tokyo")
+        veth = links.Veth(self.lab, "veth1")
+        daemon = self.daemon(environment={"TZ": None})
+        veth.push(1_000_000, 200_000)
+        veth.settled()
+        self.assert_today(daemon, 9, veth.since_base())
+        self.choose("Pacific/Honolulu")
+        try:
+            time.clock_settime_ns(time.CLOCK_REALTIME, time.time_ns())  # a clock that is set wakes who waits for it
+        except PermissionError:
+            pass  # then the minute does
+        wait_for(lambda: daemon.client.interfaces()[0]["total"]["quality"]["as_of"].endswith("-10:00"), "the zone", 75)
+        veth.push(30_000, 4_000)
+        veth.settled()
+        self.assert_today(daemon, -10, veth.since_base())
+        daemon.restart()
+        self.assert_today(daemon, -10, veth.since_base())

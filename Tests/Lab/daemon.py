@@ -9,11 +9,14 @@ from .programs import program
 
 
 def spawn(command, log, environment=None, **how):
-    """Start a program that dies with this process, its output appended to the file `log`; it keeps the PID."""
+    """Start a program that dies with this process, its output appended to the file `log`; it keeps the PID.
+
+    A variable of `environment` that is None is not passed on."""
+    variables = {**os.environ, **(environment or {})}
     with open(log, "ab") as out:
         return subprocess.Popen(
             ["setpriv", "--pdeathsig", "KILL", "--", *command], stdin=subprocess.DEVNULL, stdout=out, stderr=out,
-            env={**os.environ, **(environment or {})}, **how)
+            env={name: value for name, value in variables.items() if value is not None}, **how)
 
 
 class Daemon:
