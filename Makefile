@@ -7,6 +7,7 @@ help:
 	@echo 'make run        build, start the daemon on this machine, show the live table and the page'
 	@echo 'make test       run the tests (as root for those that need the kernel)'
 	@echo 'make check      lint, tests and everything that takes longer'
+	@echo 'make mutants    break one rule at a time and see that the tests notice each (takes long)'
 	@echo 'make lint       look at the source'
 	@echo 'make bench      measure the cost of a sample'
 	@echo 'make release    build small programs into .build/release; make build: for debugging'
@@ -28,6 +29,9 @@ test:
 
 check:
 	@scripts/check.sh
+
+mutants:
+	@scripts/mutants.sh
 
 lint:
 	@scripts/lint.sh
@@ -51,4 +55,4 @@ deps:
 clean:
 	rm -rf .build
 
-.PHONY: help run build release test check lint bench deb install uninstall deps clean
+.PHONY: help run build release test check mutants lint bench deb install uninstall deps clean
