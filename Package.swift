@@ -48,7 +48,9 @@ let package = Package(
       name: "iftally-sample-bench", dependencies: ["TallyCore", "LinkSource", "CLinkStats"],
       path: "Tests/SampleBench", swiftSettings: strict),
 
-    .testTarget(name: "TallyCoreTests", dependencies: ["TallyCore"], swiftSettings: strict),
+    // What tests play with instead of a kernel and a disk.
+    .target(name: "Toys", dependencies: ["TallyCore"], path: "Tests/Toys", swiftSettings: strict),
+    .testTarget(name: "TallyCoreTests", dependencies: ["TallyCore", "Toys"], swiftSettings: strict),
     .testTarget(
       name: "LinkSourceTests", dependencies: ["LinkSource", "CLinkStats", "TallyCore", "CNetlink"],
       exclude: ["Fixtures"], swiftSettings: strict),

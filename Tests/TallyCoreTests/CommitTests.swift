@@ -1,6 +1,7 @@
 // Commits: what changed and nothing else, once; and what waits after a failure, in bounded memory.
 
 import Testing
+import Toys
 
 @testable import TallyCore
 

@@ -1,5 +1,6 @@
 // What a figure is made of: lives that are known whole, lives told apart by time, and what stays shared.
 import Testing
+import Toys
 
 @testable import TallyCore
 

@@ -1,6 +1,7 @@
 // Judging counters: odd readings, resets, steps back and leaps of 64 bits, wraps of 32.
 
 import Testing
+import Toys
 
 @testable import TallyCore
 

@@ -1,6 +1,7 @@
 // Link events: births, deaths with their last bytes, moves, names, and what a late dump or event may not do.
 
 import Testing
+import Toys
 
 @testable import TallyCore
 

@@ -1,6 +1,7 @@
 // Veths with one end in another namespace: the last bytes that the end here received are those that the other sent.
 
 import Testing
+import Toys
 
 @testable import TallyCore
 

@@ -1,6 +1,7 @@
 // Links and their histories: renames, swaps, shared addresses, and events that know only half of a link.
 
 import Testing
+import Toys
 
 @testable import TallyCore
 

@@ -1,6 +1,7 @@
 // Lost link events: what the list finds is counted once, and whoever may have lost bytes unseen says so.
 
 import Testing
+import Toys
 
 @testable import TallyCore
 

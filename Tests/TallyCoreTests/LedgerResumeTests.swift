@@ -1,6 +1,7 @@
 // Starting again: which lives go on from their baseline, and what is said of those that do not.
 
 import Testing
+import Toys
 
 @testable import TallyCore
 
@@ -26,7 +27,7 @@ struct LedgerResumeTests {
   func firstStart() {
     #expect(daemon.total("eth0")?.rxBytes == 1000)
     #expect(daemon.record("eth0")?.totalIsAtLeast == false)
-    #expect(daemon.store.incarnations.values.allSatisfy { $0.birth == .firstSight && $0.closed == nil })
+    #expect(daemon.store.incarnations.allSatisfy { $0.birth == .firstSight && $0.closed == nil })
     #expect(daemon.gaps == [])
   }
 
@@ -41,7 +42,7 @@ struct LedgerResumeTests {
     fresh.pass(60 * Moment.second)
     daemon.start(&fresh)
     #expect(daemon.total("tun0")?.rxBytes == 4000)
-    #expect(daemon.store.incarnations.values.map(\.birth) == [.bornUnseen])
+    #expect(daemon.store.incarnations.map(\.birth) == [.bornUnseen])
   }
 
   @Test("the same boot, index and inode: it goes on, and loses nothing between the last commit and a kill")
@@ -82,7 +83,7 @@ struct LedgerResumeTests {
     #expect(daemon.total("eth0")?.rxBytes == 9_001_000)
     #expect(daemon.record("eth0")?.totalIsAtLeast == true)
     #expect(daemon.gaps("eth0").map(\.reason) == [.vanished])
-    let lives = daemon.store.incarnations.values.filter { $0.link == daemon.record("eth0")?.id }
+    let lives = daemon.store.incarnations.filter { $0.link == daemon.record("eth0")?.id }
     #expect(Set(lives.map(\.birth)) == [.firstSight, .bornUnseen])
     #expect(lives.first { $0.birth == .firstSight }?.death == .vanished)
   }
@@ -154,12 +155,12 @@ struct LedgerResumeTests {
       #expect(daemon.gaps(name).map(\.reason) == [.reboot])
     }
     #expect(daemon.record("eth1")?.baseline == nil)
-    #expect(daemon.store.incarnations.values.count { $0.death == .reboot } == 2)
+    #expect(daemon.store.incarnations.count { $0.death == .reboot } == 2)
     // A second start in this boot has nothing more to say of the first.
     daemon.stop(&kernel)
     daemon.start(&kernel)
     #expect(daemon.gaps("eth1").count == 1)
-    #expect(daemon.store.incarnations.values.count { $0.closed == nil } == 1)
+    #expect(daemon.store.incarnations.count { $0.closed == nil } == 1)
   }
 
   @Test("the clock was set back while away: there is a gap all the same, a step, and nothing is lost")

@@ -1,6 +1,7 @@
 // Time: steps of the clock, days and zones, and the running day's sums; no byte is lost or doubled by any of them.
 
 import Testing
+import Toys
 
 @testable import TallyCore
 

@@ -1,6 +1,7 @@
 // The two ends of a veth pair: the last bytes that one received are those that the other sent.
 
 import Testing
+import Toys
 
 @testable import TallyCore
 

@@ -1,6 +1,7 @@
 // Names of links come back from their text, whatever bytes the kernel lets them have.
 
 import Testing
+import Toys
 
 @testable import TallyCore
 

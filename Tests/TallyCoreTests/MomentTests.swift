@@ -1,6 +1,7 @@
 // Moments: seconds rounded down on both sides of 1970, and elapsed time within one boot alone.
 
 import Testing
+import Toys
 
 @testable import TallyCore
 

@@ -1,6 +1,7 @@
 // Placing amounts: shares that add up, the minutes they go to, and the boundaries they are said to cross.
 
 import Testing
+import Toys
 
 @testable import TallyCore
 

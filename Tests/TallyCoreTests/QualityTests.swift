@@ -1,6 +1,7 @@
 // The labels of a figure: completeness, coverage, resets and gaps of its span.
 
 import Testing
+import Toys
 
 @testable import TallyCore
 
@@ -130,7 +131,7 @@ struct QualityTests {
     let quality = Quality(
       flags: [], placedBy: [], link: record.id, firstSeen: record.firstSeen, watchedSince: 0, from: from,
       to: kernel.now.utcSeconds,
-      gaps: daemon.gaps, incarnations: Array(daemon.store.incarnations.values))
+      gaps: daemon.gaps, incarnations: Array(daemon.store.incarnations))
     #expect(quality.completeness == .atLeast)
   }
 }

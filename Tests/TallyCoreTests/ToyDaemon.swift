@@ -1,9 +1,13 @@
 // A daemon around the ledger for tests: it samples the toy kernel, commits to a toy store, crashes and resumes.
+import Toys
+
 @testable import TallyCore
 
 struct ToyDaemon {
   var ledger = Ledger(calendar: utcCalendar)
   var store = ToyStore()
+  /// All rows ever committed.
+  private(set) var committed: [BucketRow] = []
   var isRunning = false
   /// A commit that the store did not take.
   private var waiting: Commit?
@@ -81,6 +85,7 @@ struct ToyDaemon {
     let watermarks = store.state?.watermarks ?? .new(at: commit.at.utcSeconds, calendar: store.calendar)
     commit.folds = watermarks.dueFolds(at: commit.at.utcSeconds, calendar: store.calendar)
     store.commit(commit)
+    committed += commit.rows
   }
 
   mutating func stop(_ kernel: inout ToyKernel) {
@@ -98,7 +103,7 @@ struct ToyDaemon {
   // MARK: What it knows
 
   /// Every row, committed or not.
-  var entries: [BucketRow] { store.entries + (waiting?.rows ?? []) + ledger.uncommittedRows }
+  var entries: [BucketRow] { committed + (waiting?.rows ?? []) + ledger.uncommittedRows }
   var gaps: [Gap] { store.gaps + (waiting?.gaps ?? []) + ledger.uncommittedGaps }
 
   /// Every incarnation by its last report.
@@ -107,7 +112,7 @@ struct ToyDaemon {
     var rest = Commit(sequence: 0, at: Moment(utc: 0, boot: 0, bootID: BootID(high: 0, low: 0)))
     rest.incarnations = (waiting?.incarnations ?? []) + ledger.uncommittedIncarnations
     store.commit(rest)
-    return Array(store.incarnations.values)
+    return store.incarnations
   }
 
   func slot(_ name: String) -> Int? { ledger.slot(name: LinkName(escaped: name)) }

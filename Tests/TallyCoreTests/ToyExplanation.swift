@@ -1,4 +1,6 @@
 // What explanations owe: at any moment and for any span their parts add up to the figure, and each life gets its own.
+import Toys
+
 @testable import TallyCore
 
 extension ToyWorld {
@@ -70,11 +72,7 @@ extension ToyWorld {
 extension ToyDaemon {
   /// What a question to the store at this tier gives, with what is not committed yet.
   func rows(_ tier: Tier, link: LinkID) -> [BucketRow] {
-    let spans = store.state?.watermarks.spans(tier: tier, from: .min, to: .max) ?? []
-    let stored = store.buckets.compactMap { key, amounts in
-      key.link == link && spans.contains { $0.tier == key.tier && $0.from <= key.start && key.start < $0.to }
-        ? BucketRow(tier: key.tier, start: key.start, link: link, amounts: amounts) : nil
-    }
-    return stored + (entries.dropFirst(store.entries.count)).filter { $0.link == link }
+    let stored = store.usage(UsageQuery(links: [link], tier: tier, from: .min, to: .max)).rows
+    return stored + entries.dropFirst(committed.count).filter { $0.link == link }
   }
 }

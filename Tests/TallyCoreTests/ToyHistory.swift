@@ -1,4 +1,6 @@
 // Random histories of links, clocks, drivers and crashes, the law they must obey, and their shortest failing part.
+import Toys
+
 @testable import TallyCore
 
 /// What can happen. Each draws its details from its own seed, so that it means the same when others are left out.
@@ -185,24 +187,10 @@ struct ToyWorld {
     case .rename: kernel.rename(any, to: "ren\(roll(3))")
     case .touch: kernel.touch(any)
     case .moveOut: kernel.moveOut(any)
-    case .moveBack:
-      if let back = kernel.links.values.filter({ !$0.isHere }).map(\.facts.ifindex).min() {
-        kernel.push(back, rx: 1_000_000, tx: 1)
-        kernel.moveBack(back)
-      }
+    case .moveBack: kernel.moveAnyBack()
     case .reset: kernel.resetDriver(any)
     case .stepBack: kernel.stepBack(any, by: roll(100_000))
-    case .glitch:
-      // One odd reading in a row: two are a reset for all that anybody can tell.
-      guard let link = kernel.links[any], !kernel.lied.contains(any) else { return }
-      var odd = link.counters
-      switch roll(rules.width == .bits64 ? 3 : 1) {
-      case 0: odd = .zero
-      case 1: (odd.rxBytes, odd.rxPackets) = (0, 0)
-      case 2: odd.txBytes /= 2
-      default: odd.rxBytes = 1 << 63
-      }
-      kernel.odd[any] = odd
+    case .glitch: kernel.glitch(any, roll(rules.width == .bits64 ? 3 : 1))
     default: break
     }
   }

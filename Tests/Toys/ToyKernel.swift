@@ -1,70 +1,73 @@
 // A toy kernel: links with counters, an event queue that can overflow, and the truth of what passed.
-@testable import TallyCore
-
-/// A small seeded generator (SplitMix64, Steele et al. 2014): the same seed gives the same history everywhere.
-struct Seeded: RandomNumberGenerator {
-  var state: UInt64
-  init(_ seed: UInt64) { state = seed }
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-}
+package import TallyCore
 
 /// One network device of the toy kernel.
-struct ToyLink {
-  var facts: LinkFacts
-  var counters = LinkCounters.zero
+package struct ToyLink {
+  package var facts: LinkFacts
+  package var counters = LinkCounters.zero
   /// Whose history it is, by the rules of identity.
-  var history: Int
-  var peer: UInt32 = 0
-  var isHere = true
+  package var history: Int
+  package var peer: UInt32 = 0
+  package var isHere = true
   /// Where a veth end is that is not here.
-  var place: FarEnd?
-  /// The most that its counters have shown, for steps back that stay small.
-  var highest = LinkCounters.zero
+  package var place: FarEnd?
+  /// The most received bytes that it has shown, for steps back that stay small.
+  package var highest: UInt64 = 0
 }
 
-struct ToyKernel {
-  var links: [UInt32: ToyLink] = [:]
-  var queue: [LinkEvent] = []
-  var overrun = false
-  var nextIndex: UInt32 = 1
-  var nextInode: UInt64 = 1000
+/// Bytes that passed a link at once.
+package struct Passage {
+  /// Nanoseconds since 1970.
+  package var utc: Int64
+  package var history: Int
+  package var amounts: Amounts
+}
+
+package struct ToyKernel {
+  package init() {}
+
+  package var links: [UInt32: ToyLink] = [:]
+  package var queue: [LinkEvent] = []
+  package var overrun = false
+  /// Hears what happens, for those who want to read it.
+  package var told: ((String) -> Void)?
+  /// Events that the queue holds; then all are dropped until it is drained.
+  package var capacity = Int.max
+  package var nextIndex: UInt32 = 1
+  package var nextInode: UInt64 = 1000
   /// What passed while the link was here, by history.
-  var truth: [Amounts] = []
+  package var truth: [Amounts] = []
+  /// The same, one by one.
+  package private(set) var passages: [Passage] = []
   /// Identity of each history: kind and name.
-  var keys: [String] = []
+  package var keys: [String] = []
   /// Identity -> the history that bears it now.
-  var owner: [String: Int] = [:]
-  var bootID = BootID(high: 1, low: 1)
-  var boot: Int64 = 100 * Moment.second
-  var utc: Int64 = 1_700_000_000 * Moment.second
-  var listening = false
+  package var owner: [String: Int] = [:]
+  package var bootID = BootID(high: 1, low: 1)
+  package var boot: Int64 = 100 * Moment.second
+  package var utc: Int64 = 1_700_000_000 * Moment.second
+  package var listening = false
   /// Departures of veth ends in other namespaces are told.
-  var hearsFarEnds = false
+  package var hearsFarEnds = false
   /// The next index in each other namespace, as small as those here.
-  var farIndex: [Int32: UInt32] = [:]
+  package var farIndex: [Int32: UInt32] = [:]
   /// Of the dumps; lists and events have all 64 bits.
-  var width = CounterWidth.bits64
+  package var width = CounterWidth.bits64
   /// Readings that the next dump shows instead of the true ones, and the links that the last one lied about.
-  var odd: [UInt32: LinkCounters] = [:]
-  var lied: Set<UInt32> = []
+  package var odd: [UInt32: LinkCounters] = [:]
+  package var lied: Set<UInt32> = []
 
-  var now: Moment { Moment(utc: utc, boot: boot, bootID: bootID) }
+  package var now: Moment { Moment(utc: utc, boot: boot, bootID: bootID) }
   /// The indices of the links that are here.
-  var present: [UInt32] { links.values.filter(\.isHere).map(\.facts.ifindex).sorted() }
+  package var present: [UInt32] { links.values.filter(\.isHere).map(\.facts.ifindex).sorted() }
 
-  mutating func pass(_ nanoseconds: Int64) {
+  package mutating func pass(_ nanoseconds: Int64) {
     utc += nanoseconds
     boot += nanoseconds
   }
 
   /// Readings of all links at this moment.
-  mutating func dump() -> [Reading] {
+  package mutating func dump() -> [Reading] {
     lied = Set(odd.keys)
     defer { odd = [:] }
     let mask = width == .bits64 ? UInt64.max : UInt64(UInt32.max)
@@ -78,16 +81,20 @@ struct ToyKernel {
     }
   }
 
-  mutating func drain() -> [LinkEvent] {
+  package mutating func drain() -> [LinkEvent] {
     defer { queue = [] }
     return queue
   }
 
-  mutating func post(_ event: LinkEvent) {
+  package mutating func post(_ event: LinkEvent) {
+    if queue.count >= capacity, !overrun {
+      overrun = true
+      told?("the kernel drops link events")
+    }
     if listening, !overrun { queue.append(event) }
   }
 
-  func listed(_ index: UInt32) -> ListedLink {
+  package func listed(_ index: UInt32) -> ListedLink {
     ListedLink(facts: links[index]!.facts, counters: links[index]!.counters)
   }
 
@@ -100,7 +107,7 @@ struct ToyKernel {
     return truth.count - 1
   }
 
-  func index(of name: String) -> UInt32? {
+  package func index(of name: String) -> UInt32? {
     let name = LinkName(escaped: name)
     return links.values.first { $0.isHere && $0.facts.name == name }?.facts.ifindex
   }
@@ -109,7 +116,7 @@ struct ToyKernel {
 
   /// `speed`, Mbit/s, makes it hardware. `base` is where its counters begin: as a link that counted elsewhere before.
   @discardableResult
-  mutating func create(
+  package mutating func create(
     _ name: String, kind: String = "dummy", index: UInt32? = nil, speed: UInt32? = nil, base: LinkCounters = .zero
   ) -> UInt32 {
     if let present = self.index(of: name) { return present }
@@ -122,13 +129,14 @@ struct ToyKernel {
     facts.speedMbit = speed
     nextInode += 1
     nextIndex = max(nextIndex, facts.ifindex) + 1
-    links[facts.ifindex] = ToyLink(facts: facts, counters: base, history: history(for: facts), highest: base)
+    links[facts.ifindex] = ToyLink(facts: facts, counters: base, history: history(for: facts), highest: base.rxBytes)
+    told?("\(name) is made, index \(facts.ifindex), inode \(facts.inode)")
     post(.appeared(listed(facts.ifindex)))
     return facts.ifindex
   }
 
   @discardableResult
-  mutating func createPair(_ a: String, _ b: String) -> (UInt32, UInt32) {
+  package mutating func createPair(_ a: String, _ b: String) -> (UInt32, UInt32) {
     let one = create(a, kind: "veth")
     let two = create(b, kind: "veth")
     links[one]!.peer = two
@@ -141,18 +149,19 @@ struct ToyKernel {
   }
 
   /// A change of something that is told with the counters of the moment.
-  mutating func touch(_ index: UInt32) {
+  package mutating func touch(_ index: UInt32) {
     if links[index]?.isHere == true { post(.changed(listed(index))) }
   }
 
-  mutating func delete(_ index: UInt32, peerFirst: Bool = false) {
+  package mutating func delete(_ index: UInt32, peerFirst: Bool = false) {
     guard let link = links[index] else { return }
+    told?("\(link.facts.name), index \(index), is deleted with \(link.counters)")
     if !peerFirst { die(index) }
     if link.peer != 0, links[link.peer] != nil { die(link.peer) }
     if peerFirst { die(index) }
   }
 
-  mutating func die(_ index: UInt32) {
+  package mutating func die(_ index: UInt32) {
     guard var link = links[index] else { return }
     if link.peer != 0 {
       // What a veth end received is what its peer sent, and the peer is gone first.
@@ -165,10 +174,12 @@ struct ToyKernel {
       postFar(place, final: link.counters, movedOut: false)
     }
     links[index] = nil
+    odd[index] = nil
   }
 
-  mutating func rename(_ index: UInt32, to name: String) {
+  package mutating func rename(_ index: UInt32, to name: String) {
     guard let link = links[index], link.isHere, self.index(of: name) == nil else { return }
+    told?("\(link.facts.name) is renamed to \(name)")
     let old = nameKey(link.facts)
     links[index]!.facts.name = LinkName(escaped: name)
     let key = nameKey(links[index]!.facts)
@@ -178,14 +189,16 @@ struct ToyKernel {
     touch(index)
   }
 
-  mutating func moveOut(_ index: UInt32) {
+  package mutating func moveOut(_ index: UInt32) {
     guard let link = links[index], link.isHere, link.peer == 0 else { return }
+    told?("\(link.facts.name) moves to another namespace")
     post(.departed(ifindex: index, name: link.facts.name, final: link.counters, movedOut: true))
     links[index]!.isHere = false
   }
 
-  mutating func moveBack(_ index: UInt32) {
+  package mutating func moveBack(_ index: UInt32) {
     guard let link = links[index], !link.isHere, self.index(of: link.facts.name.escaped) == nil else { return }
+    told?("\(link.facts.name) moves back, with \(link.counters)")
     links[index]!.history = history(for: link.facts)
     links[index]!.facts.inode = nextInode
     nextInode += 1
@@ -193,7 +206,14 @@ struct ToyKernel {
     post(.appeared(listed(index)))
   }
 
-  mutating func reboot() {
+  /// One that is elsewhere comes back, after it counted there.
+  package mutating func moveAnyBack() {
+    guard let back = links.values.filter({ !$0.isHere }).map(\.facts.ifindex).min() else { return }
+    push(back, rx: 1_000_000, tx: 1)
+    moveBack(back)
+  }
+
+  package mutating func reboot() {
     links = [:]
     queue = []
     odd = [:]
@@ -208,11 +228,12 @@ struct ToyKernel {
 
   // MARK: Traffic
 
-  mutating func push(_ name: String, rx: UInt64, tx: UInt64) {
+  package mutating func push(_ name: String, rx: UInt64, tx: UInt64) {
     if let index = index(of: name) { push(index, rx: rx, tx: tx) }
   }
 
-  mutating func push(_ index: UInt32, rx: UInt64, tx: UInt64) {
+  package mutating func push(_ index: UInt32, rx: UInt64, tx: UInt64) {
+    if let link = links[index] { told?("\(link.facts.name) receives \(rx) and sends \(tx)") }
     add(index, rx: rx, tx: tx)
     if let peer = links[index]?.peer, peer != 0 { add(peer, rx: tx, tx: rx) }
   }
@@ -224,23 +245,40 @@ struct ToyKernel {
     link.counters.txBytes &+= amounts.txBytes
     link.counters.rxPackets &+= amounts.rxPackets
     link.counters.txPackets &+= amounts.txPackets
-    link.highest = highWater(link.highest, link.counters)
+    link.highest = max(link.highest, link.counters.rxBytes)
     links[index] = link
-    if link.isHere { truth[link.history] += amounts }
+    if link.isHere {
+      truth[link.history] += amounts
+      passages.append(Passage(utc: utc, history: link.history, amounts: amounts))
+    }
   }
 
   // MARK: Odd drivers
 
   /// The driver forgets its counters; what passed has passed.
-  mutating func resetDriver(_ index: UInt32) {
+  package mutating func resetDriver(_ index: UInt32) {
     links[index]?.counters = .zero
-    links[index]?.highest = .zero
+    links[index]?.highest = 0
+  }
+
+  /// The next dump shows what is not so, in one of four ways; once in a row, since two odd readings are a reset for all
+  /// that anybody can tell.
+  package mutating func glitch(_ index: UInt32, _ way: UInt64) {
+    guard let link = links[index], !lied.contains(index) else { return }
+    var shown = link.counters
+    switch way {
+    case 0: shown = .zero
+    case 1: (shown.rxBytes, shown.rxPackets) = (0, 0)
+    case 2: shown.txBytes /= 2
+    default: shown.rxBytes = 1 << 63
+    }
+    odd[index] = shown
   }
 
   /// A counter steps back by less than a tenth of the most it showed, and goes on from there.
-  mutating func stepBack(_ index: UInt32, by part: UInt64) {
+  package mutating func stepBack(_ index: UInt32, by part: UInt64) {
     guard let link = links[index] else { return }
-    let floor = link.highest.rxBytes - link.highest.rxBytes / 10
+    let floor = link.highest - link.highest / 10
     guard link.counters.rxBytes > floor else { return }
     links[index]!.counters.rxBytes -= min(link.counters.rxBytes - floor, part)
   }

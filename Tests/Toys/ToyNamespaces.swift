@@ -1,16 +1,16 @@
 // Veths of the toy kernel whose ends are in other namespaces: made, moved, brought home, and gone with a namespace.
-@testable import TallyCore
+package import TallyCore
 
 extension ToyKernel {
   /// What a veth end shows of its other one.
-  mutating func showPeer(of index: UInt32) {
+  package mutating func showPeer(of index: UInt32) {
     guard let link = links[index], let peer = links[link.peer] else { return }
     links[index]!.facts.lower = peer.place?.ifindex ?? link.peer
     links[index]!.facts.lowerIsElsewhere = peer.place != nil
     links[index]!.facts.lowerNamespace = peer.place?.namespace
   }
 
-  mutating func postFar(_ place: FarEnd, final: LinkCounters?, movedOut: Bool) {
+  package mutating func postFar(_ place: FarEnd, final: LinkCounters?, movedOut: Bool) {
     if hearsFarEnds { post(.farEndDeparted(place, final: final, movedOut: movedOut)) }
   }
 
@@ -21,7 +21,7 @@ extension ToyKernel {
 
   /// A veth from here to another namespace; the index of the end here.
   @discardableResult
-  mutating func createFarPair(_ name: String, in namespace: Int32) -> UInt32 {
+  package mutating func createFarPair(_ name: String, in namespace: Int32) -> UInt32 {
     let near = create(name, kind: "veth")
     guard links[near]!.peer == 0 else { return near }
     let far = nextIndex
@@ -39,11 +39,11 @@ extension ToyKernel {
   }
 
   /// The indices of the veth ends in other namespaces.
-  var farEnds: [UInt32] { links.values.filter { $0.place != nil }.map(\.facts.ifindex).sorted() }
+  package var farEnds: [UInt32] { links.values.filter { $0.place != nil }.map(\.facts.ifindex).sorted() }
 
   /// Moves a veth end to another namespace, from here or from one to the next. `isShown`: the end that stays says so
   /// at once, else with its next change.
-  mutating func moveEnd(_ index: UInt32, to namespace: Int32, isShown: Bool = true) {
+  package mutating func moveEnd(_ index: UInt32, to namespace: Int32, isShown: Bool = true) {
     guard let link = links[index], link.peer != 0 else { return }
     leave(link)
     links[index]!.isHere = false
@@ -53,7 +53,7 @@ extension ToyKernel {
   }
 
   /// Brings a veth end here, with its counters.
-  mutating func bringHome(_ index: UInt32, isShown: Bool = true) {
+  package mutating func bringHome(_ index: UInt32, isShown: Bool = true) {
     guard let link = links[index], link.place != nil, self.index(of: link.facts.name.escaped) == nil else { return }
     leave(link)
     links[index]!.place = nil
@@ -76,7 +76,7 @@ extension ToyKernel {
   }
 
   /// A namespace ends: first that is told, then its links go, of which nothing is told but the end that is here.
-  mutating func endNamespace(_ namespace: Int32, meanwhile: (inout ToyKernel) -> Void = { _ in }) {
+  package mutating func endNamespace(_ namespace: Int32, meanwhile: (inout ToyKernel) -> Void = { _ in }) {
     post(.namespaceEnded(namespace))
     meanwhile(&self)
     for index in farEnds {

@@ -1,13 +1,13 @@
 // Calendars of tests: a zone is a table of offsets, as the C library's zone files are.
-@testable import TallyCore
+package import TallyCore
 
-let utcCalendar = zoneCalendar([(.min, 0)])
+package let utcCalendar = zoneCalendar([(.min, 0)])
 
 /// A calendar of a zone that is `offset` seconds ahead of UTC from the instant beside it on; offsets in order of time.
 ///
 /// Periods are those of the C library's calendar: they follow each other without gap or overlap, and an hour ends where
 /// the clock is set. Months of 30 days stand for months and years.
-func zoneCalendar(_ zone: [(from: Int64, offset: Int64)]) -> LocalCalendar {
+package func zoneCalendar(_ zone: [(from: Int64, offset: Int64)]) -> LocalCalendar {
   @Sendable func local(_ second: Int64) -> Int64 { second + zone.last { $0.from <= second }!.offset }
 
   /// The first instant whose local time is not before the given one.
