@@ -91,6 +91,9 @@ extension Ledger {
       sameBoot ? now.utcSeconds : floorDivide(now.bootInstant, Moment.second), gapStart &+ 1)
     pending.gaps.append(
       Gap(link: nil, from: gapStart, to: gapEnd, reason: sameBoot ? .notRunning : .reboot, lossy: true))
+    if !sameBoot, now.utcSeconds > gapEnd {
+      pending.gaps.append(Gap(link: nil, from: gapEnd, to: now.utcSeconds, reason: .notRunning, lossy: true))
+    }
     var survivors: Set<Int> = []
     for slot in records.indices {
       guard let baseline = records[slot].baseline else { continue }
