@@ -38,7 +38,14 @@ extension Ledger {
       if let position = positions[life.ifindex] { close(at: position, death: .vanished, now) }
     }
     apply(events, at: now)
-    let links = links.filter { touched.insert($0.facts.ifindex).inserted }
+    let told = Dictionary(events.compactMap(\.link).map { ($0.facts.ifindex, $0.facts) }, uniquingKeysWith: { $1 })
+    var links = links.filter { touched.insert($0.facts.ifindex).inserted }
+    for place in links.indices {
+      // The last event tells of the time of the list, or of a later one.
+      guard var facts = told[links[place].facts.ifindex] else { continue }
+      if facts.inode == 0 { facts.keepSysfs(of: links[place].facts) }
+      links[place].facts = facts
+    }
     for link in links {
       guard let position = positions[link.facts.ifindex] else { continue }
       if isSame(lives[position], as: link.facts) {
