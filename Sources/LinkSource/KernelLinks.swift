@@ -81,7 +81,7 @@ package final class KernelLinks: LinkKernel {
   }
 
   /// Every link with all its facts. Costs several system calls a link: for the start and after an overrun.
-  package func list() throws(LinkSourceError) -> [ListedLink] {
+  package func list() throws(LinkSourceError) -> LinkList {
     var links = ls_links()
     defer { ls_links_free(&links) }
     var report = ls_dump_report()
@@ -94,7 +94,7 @@ package final class KernelLinks: LinkKernel {
       return listed
     }
     events.watchFarEnds(of: listed)
-    return listed
+    return LinkList(links: listed, isWhole: report.interrupted == 0)
   }
 
   /// The events that wait: for a wake-up by `eventDescriptor`, before a sample.

@@ -17,7 +17,7 @@ package protocol LinkKernel: AnyObject {
   var health: KernelHealth { get }
 
   /// Every link with all its facts.
-  func list() throws(LinkSourceError) -> [ListedLink]
+  func list() throws(LinkSourceError) -> LinkList
   /// The events that wait: for a wake-up, before a sample.
   func drainEvents() throws(LinkSourceError) -> DrainedEvents
   /// Reads the counters, then the events until none waits.
@@ -28,6 +28,13 @@ package protocol LinkKernel: AnyObject {
 
 extension LinkKernel {
   package var hearsFarEnds: Bool { false }
+}
+
+/// Links at one moment.
+package struct LinkList: Sendable {
+  package var links: [ListedLink]
+  /// False when links came or went while they were listed: one that is not among them need not be gone.
+  package var isWhole: Bool
 }
 
 /// Where counters are read. Lists and link events come from netlink with both, all 64 bits.

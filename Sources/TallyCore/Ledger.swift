@@ -39,6 +39,8 @@ package struct Ledger: Sendable {
   package internal(set) var lastMoment: Moment?
   /// The last moment at which every present link was observed (a dump was applied).
   package internal(set) var lastSample: Moment?
+  /// False until a list had every link that was present when counting first began.
+  var isFounded = false
   /// The running local day, UTC seconds.
   package internal(set) var day: (start: Int64, end: Int64) = (0, 0)
   /// False while the running day's earlier amounts, which the store has, are not loaded.

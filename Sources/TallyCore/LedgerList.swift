@@ -14,6 +14,7 @@ extension Ledger {
     dirtySlots.removeAll()
     lastMoment = stored.lastMoment
     lastSample = stored.lastMoment
+    isFounded = lastSample != nil
     // What the store holds ahead of the clock, from a time when that was wrong, only the store can tell.
     bookedUntil = .max
   }
@@ -26,15 +27,20 @@ extension Ledger {
   ///
   /// `events` are those that were drained after the list was read. They are applied first and in order, and
   /// what they created or deleted is left out of the list, which may show either incarnation.
-  package mutating func apply(_ links: [ListedLink], events: [LinkEvent], cause: ListCause, at now: Moment) {
-    let before = lastSample
+  ///
+  /// `isWhole` false: links came or went while they were listed, and one that is not listed need not be gone. Without a
+  /// store the next list then brings baselines, too.
+  package mutating func apply(
+    _ links: [ListedLink], events: [LinkEvent], cause: ListCause, isWhole: Bool = true, at now: Moment
+  ) {
+    let before = isFounded ? lastSample : nil
     advance(to: now)
     let watchedUntil = watchedFrom(at: now)
     if cause == .start { resumeLives(before, at: now) }
     var touched = Set(events.compactMap(\.bornOrDead))
     let listed = touched.union(links.map(\.facts.ifindex))
     // What is gone frees its name before anything takes it.
-    for life in lives where !listed.contains(life.ifindex) {
+    for life in lives where isWhole && !listed.contains(life.ifindex) {
       if let position = positions[life.ifindex] { close(at: position, death: .vanished, now) }
     }
     apply(events, at: now)
@@ -64,7 +70,10 @@ extension Ledger {
     }
     forgetFarEnds(departedIn: events)
     if cause == .overrun, let before { recordOverrun(since: before, at: now) }
-    if before == nil { lastSample = now }
+    if before == nil {
+      lastSample = now
+      isFounded = isWhole
+    }
   }
 
   /// Links that were born and died while events were lost left no trace at all, whatever is known by their names.

@@ -45,7 +45,7 @@ final class Sampler {
   func sample() throws(LinkSourceError) {
     let begun = now()
     // Whoever asks first: without the list, what the store knows is not resumed and would be counted anew.
-    if !isListed { try list(cause: .start) }
+    if !isListed { isBehind = try !list(cause: .start) }
     isListed = true
     let sample = try kernel.sample()
     ledger.apply(sample.events, at: sample.at)
@@ -57,11 +57,11 @@ final class Sampler {
       isBehind = ledger.strangers != strangers
     }
     if isBehind {
-      try list(cause: .overrun)
+      let isWhole = try list(cause: .overrun)
       let again = try kernel.sample()
       ledger.apply(again.events, at: again.at)
       // Lost again: the next sample lists anew, and counters are cumulative.
-      isBehind = again.overrun
+      isBehind = again.overrun || !isWhole
       if !again.overrun { ledger.apply(again.readings, width: again.width, at: again.at) }
     }
     sampleCount &+= 1
@@ -121,17 +121,20 @@ final class Sampler {
     }
   }
 
-  private func list(cause: ListCause) throws(LinkSourceError) {
+  /// False when links may be missing still: the next sample lists again.
+  private func list(cause: ListCause) throws(LinkSourceError) -> Bool {
     if cause == .overrun { resyncs &+= 1 }
     for round in 1...Sampler.resyncRounds {
-      let links = try kernel.list()
+      let list = try kernel.list()
       let drained = try kernel.drainEvents()
       if drained.overrun, round < Sampler.resyncRounds {
         if cause == .overrun { ledger.apply(drained.events, at: now()) }
         continue
       }
-      return ledger.apply(links, events: drained.events, cause: cause, at: now())
+      ledger.apply(list.links, events: drained.events, cause: cause, isWhole: list.isWhole, at: now())
+      return list.isWhole && !drained.overrun
     }
+    return false
   }
 
   /// Holds netlink's counters against getifaddrs' unless that was done in the last `seconds`.

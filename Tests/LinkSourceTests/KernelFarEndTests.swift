@@ -213,7 +213,7 @@ struct KernelFarEndTests {
     let texts = try withAcross { across in
       try across.connect()
       try across.open()
-      _ = try across.here.run { try across.links?.list().count }
+      _ = try across.here.run { try across.links?.list().links.count }
       try across.ipThere("link del vb")
       return try across.texts
     }
@@ -232,7 +232,7 @@ struct KernelFarEndTests {
       try across.ipThere("link del vb")
       let before = try across.texts
       try across.connect()
-      _ = try across.here.run { try across.links?.list().count }
+      _ = try across.here.run { try across.links?.list().links.count }
       _ = try across.events()
       try across.ipThere("link del vb")
       return (drained?.overrun, before, try across.texts)

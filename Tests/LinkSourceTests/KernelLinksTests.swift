@@ -81,7 +81,7 @@ struct KernelLinksTests {
       try ip("link property add dev va altname a-longer-name-than-fifteen-bytes")
       try ip("link add m0 link va type macvlan")
       let links = try openLinks(complete: { $0.inode = UInt64($0.ifindex) + 100 })
-      return (try links.list(), try ["lo", "va", "vb", "sw", "m0"].map { ($0, try sysfsCounters($0)) })
+      return (try links.list().links, try ["lo", "va", "vb", "sw", "m0"].map { ($0, try sysfsCounters($0)) })
     }
     for (name, counters) in expected {
       let link = try #require(links.first { $0.facts.name.escaped == name })
@@ -185,7 +185,7 @@ struct KernelLinksTests {
       let links = try openLinks(source: .getifaddrs)
       let sample = try links.sample()
       let readings = sample.readings.map { ($0.ifindex, $0.counters) }
-      let listed = try links.list().map { ($0.facts.ifindex, $0.counters) }
+      let listed = try links.list().links.map { ($0.facts.ifindex, $0.counters) }
       return (sample.width, readings, listed)
     }
     #expect(width == .bits32)

@@ -13,7 +13,7 @@ enum SampleBench {
     let clocks = Clocks()
     let kernel = try KernelLinks(now: clocks.now, complete: { facts in _ = Sysfs().complete(&facts) })
     var ledger = Ledger(calendar: localCalendar())
-    let links = try kernel.list()
+    let links = try kernel.list().links
     ledger.apply(links, events: try kernel.drainEvents().events, cause: .start, at: clocks.now())
     let traffic = Traffic(links.map(\.facts.ifindex))
     var requests: OpaquePointer?

@@ -85,7 +85,7 @@ private final class ScriptedKernel: LinkKernel {
     link.counters = LinkCounters(rxBytes: rxBytes)
   }
 
-  func list() -> [ListedLink] { [link] }
+  func list() -> LinkList { LinkList(links: [link], isWhole: true) }
 
   func drainEvents() -> DrainedEvents {
     defer { overrun = false }
