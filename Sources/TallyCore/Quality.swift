@@ -52,9 +52,12 @@ extension Quality {
     var lossy = flags.contains(.atLeast) || to <= watchedSince
     if from < watchedSince { unseen.append((from, min(to, watchedSince))) }
     var count = 0
+    var isSpread = false
     for gap in gaps where gap.from < to && gap.to > from && (gap.link == nil || gap.link == link) {
       count += 1
       if gap.mayHideBytes(firstSeen: firstSeen, lives: lives) { lossy = true }
+      // What passed while nobody ran is placed over all of that time, in coarser slices than minutes if it was long.
+      if gap.reason == .notRunning, gap.from < from || gap.to > to { isSpread = true }
       unseen.append((max(gap.from, from), min(gap.to, to)))
     }
     unseen.sort { $0.from < $1.from }
@@ -64,8 +67,8 @@ extension Quality {
       seen -= part.to - max(part.from, end)
       end = part.to
     }
-    completeness =
-      lossy ? .atLeast : !placedBy.isEmpty && !flags.isDisjoint(with: placedBy) ? .placed : .complete
+    let isPlaced = !placedBy.isEmpty && (isSpread || !flags.isDisjoint(with: placedBy))
+    completeness = lossy ? .atLeast : isPlaced ? .placed : .complete
     coverage = to > from ? Double(max(0, seen)) / Double(to - from) : 1
     resets =
       lives.count { $0.opened >= from && $0.opened < to && $0.opened != firstSeen }
