@@ -144,12 +144,6 @@ final class Daemon {
     }
     retryTimer = try TimerSource(loop, .monotonic) { [unowned self] in firstSample() }
     minuteTimer = try TimerSource(loop, .monotonic) { [unowned self] in minute() }
-    history.storeWasReplaced = { [unowned self] notice in
-      sampler.ledger.markAllChanged()
-      warn(
-        "store_replaced", notice ?? "the store was begun anew; totals go on, earlier history is not in it",
-        "keep the file that was set aside")
-    }
     counting.storeWasReplaced = { [unowned self] notice in
       warn(
         "store_replaced", notice ?? "the store was begun anew; totals go on, earlier history is not in it",
