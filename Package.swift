@@ -58,6 +58,9 @@ let package = Package(
     .testTarget(
       name: "iftallydTests", dependencies: ["iftallyd", "LinkSource", "TallyCore", "TallyStore"],
       swiftSettings: strict),
+    .testTarget(
+      name: "SimulationTests", dependencies: ["iftallyd", "LinkSource", "TallyCore", "TallyStore", "Toys"],
+      swiftSettings: strict),
     .testTarget(name: "LocalHTTPTests", dependencies: ["LocalHTTP"], swiftSettings: strict),
     .testTarget(name: "TallyConfigTests", dependencies: ["TallyConfig"], swiftSettings: strict),
     .testTarget(
