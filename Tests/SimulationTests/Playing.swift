@@ -52,6 +52,7 @@ final class Playing {
     machine.tell(step.operation.rawValue + (any == 0 ? "" : " \(name(any))"))
     switch step.operation {
     case .wait: machine.pass(Int64.random(in: 30...400, using: &dice) * Moment.second)
+    case .away: if !machine.isRunning { machine.pass(Int64.random(in: 1...30, using: &dice) * 3600 * Moment.second) }
     case .meanwhile:
       var later = Seeded(dice.next())
       machine.kernel.meanwhile = { [world] kernel in
