@@ -43,6 +43,17 @@ extension Ledger {
     for life in lives where isWhole && !listed.contains(life.ifindex) {
       if let position = positions[life.ifindex] { close(at: position, death: .vanished, now) }
     }
+    // One that was listed and died before its birth was seen: its final counters are in the events.
+    let fates = Dictionary(
+      events.compactMap { event in event.bornOrDead.map { ($0, event) } }, uniquingKeysWith: { a, _ in a })
+    for link in links {
+      let ifindex = link.facts.ifindex
+      guard case .departed? = fates[ifindex] else { continue }
+      if let position = positions[ifindex], !isSame(lives[position], as: link.facts) {
+        close(at: position, death: .vanished, now)
+      }
+      if positions[ifindex] == nil { open(link, since: watchedUntil, isFirst: before == nil, at: now) }
+    }
     apply(events, at: now)
     let told = Dictionary(events.compactMap(\.link).map { ($0.facts.ifindex, $0.facts) }, uniquingKeysWith: { $1 })
     var links = links.filter { touched.insert($0.facts.ifindex).inserted }
@@ -62,11 +73,7 @@ extension Ledger {
       }
     }
     for link in links where positions[link.facts.ifindex] == nil {
-      if before == nil {
-        open(link.facts, base: link.counters ?? .zero, since: now.boot, birth: .firstSight, at: now)
-      } else {
-        open(link.facts, base: .zero, since: watchedUntil, birth: .bornUnseen, at: now)
-      }
+      open(link, since: watchedUntil, isFirst: before == nil, at: now)
     }
     forgetFarEnds(departedIn: events)
     if cause == .overrun, let before { recordOverrun(since: before, at: now) }
@@ -91,6 +98,15 @@ extension Ledger {
       guard !records[slot].totalIsAtLeast else { continue }
       records[slot].totalIsAtLeast = true
       dirtySlots.insert(slot)
+    }
+  }
+
+  /// Opens the life of a link whose birth nobody saw; of the first list of all it is the baseline.
+  private mutating func open(_ link: ListedLink, since: Int64, isFirst: Bool, at now: Moment) {
+    if isFirst {
+      open(link.facts, base: link.counters ?? .zero, since: now.boot, birth: .firstSight, at: now)
+    } else {
+      open(link.facts, base: .zero, since: since, birth: .bornUnseen, at: now)
     }
   }
 
