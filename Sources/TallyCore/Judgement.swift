@@ -67,6 +67,21 @@ func judge(last: UInt64, raw: UInt64, held: UInt64?, ceiling: UInt64, step: UInt
   return .reset(raw <= ceiling ? raw : 0)
 }
 
+/// Takes over a counter from narrow readings that were extended to `last`, when a wide one lies so far below that it was
+/// reset, perhaps while the readings were narrow. What passed since the last of them, at least, and the new high-water
+/// mark.
+///
+/// The low halves were those of the true counter, so that of the bytes since the reset all but their distance may be
+/// booked. Most of a period forward is a step back.
+func joinNarrow(last: UInt64, raw: UInt64, sinceReset: UInt64) -> (bytes: UInt64, mark: UInt64) {
+  let distance = UInt64(UInt32(truncatingIfNeeded: raw &- last))
+  let behind = (1 << 32) - distance
+  return behind <= narrowStep(below: last) ? (0, saturatingSum(raw, behind)) : (min(sinceReset, distance), raw)
+}
+
+/// The most that a narrow reading lies below the one before when it has only stepped back.
+private func narrowStep(below last: UInt64) -> UInt64 { min(last / 8, 1 << 29) }
+
 /// What the other counter of a direction, packets beside bytes, tells of a narrow one.
 struct Witness {
   /// The most that its rise can stand for; 0 when it did not rise.
@@ -84,7 +99,7 @@ func judge32(last: UInt64, raw: UInt32, held: UInt64?, ceiling: Ceiling, witness
   let low = UInt32(truncatingIfNeeded: last)
   let distance = UInt64(raw &- low)
   if distance == 0, witness.explained == 0 { return .counted(0) }
-  let step = witness.fell ? 0 : min(last / 8, 1 << 29)
+  let step = witness.fell ? 0 : narrowStep(below: last)
   if (1 << 32) - distance <= step { return held == nil ? .held : .steppedBack }
   let isAhead = raw >= low && distance < 1 << 31
   let wasLow = held.map { $0 < low } ?? false

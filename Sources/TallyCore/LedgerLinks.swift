@@ -121,8 +121,8 @@ extension Ledger {
 
   func baseline(of life: Life, at now: Moment) -> Baseline {
     Baseline(
-      at: now, ifindex: life.ifindex, inode: life.inode, counters: life.counters, opened: life.opened,
-      birth: life.birth, booked: life.booked)
+      at: now, ifindex: life.ifindex, inode: life.inode, counters: life.counters,
+      width: life.isNarrow ? .bits32 : .bits64, opened: life.opened, birth: life.birth, booked: life.booked)
   }
 
   private mutating func recordIncarnation(_ life: Life, closed: Int64?, death: DeathCause?, at now: Moment) {

@@ -136,6 +136,7 @@ extension Ledger {
           booked: baseline.booked, lastMinute: lastMinute(of: baseline))
         life.isDirty = false
         life.lags = false
+        life.isNarrow = baseline.width == .bits32
         // Facts stand in until the list brings the present ones: an event may close this life before.
         var stand = LinkFacts()
         stand.ifindex = baseline.ifindex

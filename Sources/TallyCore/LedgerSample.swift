@@ -40,9 +40,10 @@ extension Ledger {
       // An event may have told more than a dump that was read before it; then the next reading tells.
       let isOlder = lives[position].isRaised && liesBehind(raw, last, width)
       lives[position].isRaised = false
-      lives[position].isNarrow = width == .bits32
+      if width == .bits32 { lives[position].isNarrow = true }
       lives[position].since = from
       lives[position].lags = isOlder || judgeReading(raw, width: width, at: position, span, from: from, now)
+      if width == .bits64, !lives[position].lags { lives[position].isNarrow = false }
     }
     lastSample = now
     closeEpoch(at: now)
@@ -62,6 +63,7 @@ extension Ledger {
     let believed =
       isLast ? lives[position].ceiling(nanoseconds: elapsed, width: width, trustsSpeed: false).bytes : 0
     let before = lives[position].counters
+    let joinsNarrow = width == .bits64 && lives[position].isNarrow
     var amounts = Amounts.zero
     var flags: BucketFlags = []
     var wasReset = false
@@ -108,10 +110,12 @@ extension Ledger {
         life.heldCounters[keyPath: counter] = value
         flags.insert(.atLeast)
       case .reset(let bytes):
+        let (bytes, mark) =
+          joinsNarrow ? joinNarrow(last: last, raw: value, sinceReset: bytes) : (bytes: bytes, mark: value)
         amounts[keyPath: amount] = bytes
         // A narrow one may have wrapped after all; an event that has all the bits must not show those bytes again.
         life.counters[keyPath: counter] =
-          width == .bits64 ? value : last &+ UInt64(UInt32(truncatingIfNeeded: value &- last))
+          width == .bits64 ? mark : last &+ UInt64(UInt32(truncatingIfNeeded: value &- last))
         flags.insert(.atLeast)
         wasReset = true
       }

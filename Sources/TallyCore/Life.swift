@@ -31,7 +31,7 @@ struct Life {
   var since: Int64
   /// The last sample did not settle it: it has had no reading yet, or an odd one.
   var lags = true
-  /// Its readings have 32 bits; what events tell has 64.
+  /// Its counters stem from readings of 32 bits; what events tell has 64.
   var isNarrow = false
   /// An event raised its counters after the last reading; the next one may be older than that event.
   var isRaised = false
@@ -70,7 +70,7 @@ struct Life {
   }
 
   /// Nothing is odd about it: a reading says what passed since the last sample.
-  var isPlain: Bool { held.isEmpty && !lags && !isRaised }
+  var isPlain: Bool { held.isEmpty && !lags && !isRaised && !isNarrow }
 
   /// Bytes were put into minutes that a later process could not tell from what was told and the next baseline.
   func reachesFurther(thanTold now: Moment) -> Bool {

@@ -7,6 +7,8 @@ package struct Baseline: Hashable, Sendable {
   /// sysfs inode; 0 when it was not readable.
   package var inode: UInt64
   package var counters: LinkCounters
+  /// Of the readings that they stem from; narrow ones were extended to 64 bits by what passed.
+  package var width: CounterWidth
   /// When and how its incarnation opened; stored with the incarnation. UTC seconds.
   package var opened: Int64
   package var birth: BirthCause
@@ -14,13 +16,14 @@ package struct Baseline: Hashable, Sendable {
   package var booked: Booked?
 
   package init(
-    at: Moment, ifindex: UInt32, inode: UInt64, counters: LinkCounters, opened: Int64, birth: BirthCause,
-    booked: Booked? = nil
+    at: Moment, ifindex: UInt32, inode: UInt64, counters: LinkCounters, width: CounterWidth = .bits64, opened: Int64,
+    birth: BirthCause, booked: Booked? = nil
   ) {
     self.at = at
     self.ifindex = ifindex
     self.inode = inode
     self.counters = counters
+    self.width = width
     self.opened = opened
     self.birth = birth
     self.booked = booked

@@ -17,7 +17,7 @@ struct LinkTable {
       """
       SELECT id, key, name, kind, type, first_seen, last_seen, rx_bytes, tx_bytes, rx_packets, tx_packets, at_least,
         resets, base_utc, base_boot, base_boot_id_high, base_boot_id_low, base_ifindex, base_inode, base_rx_bytes,
-        base_tx_bytes, base_rx_packets, base_tx_packets, max(opened), birth,
+        base_tx_bytes, base_rx_packets, base_tx_packets, base_width, max(opened), birth,
         \(LinkTable.bookedColumns)
       FROM link JOIN link_total ON link_total.link = id LEFT JOIN incarnation ON incarnation.link = id
         AND boot_id_high = base_boot_id_high AND boot_id_low = base_boot_id_low AND ifindex = base_ifindex
@@ -37,9 +37,9 @@ struct LinkTable {
           baseline: select.isNull(13)
             ? nil
             : select.baseline(
-              13, opened: select.optional(23) ?? select.integer(5),
-              birth: select.isNull(24) ? .born : try value(select.text(24), column: "incarnation.birth"),
-              booked: select.booked(25))))
+              13, opened: select.optional(24) ?? select.integer(5),
+              birth: select.isNull(25) ? .born : try value(select.text(25), column: "incarnation.birth"),
+              booked: select.booked(26))))
     }
     return links
   }
@@ -63,8 +63,8 @@ struct LinkTable {
       """
       INSERT INTO link_total (link, last_seen, rx_bytes, tx_bytes, rx_packets, tx_packets, at_least, resets,
         base_utc, base_boot, base_boot_id_high, base_boot_id_low, base_ifindex, base_inode, base_rx_bytes,
-        base_tx_bytes, base_rx_packets, base_tx_packets)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        base_tx_bytes, base_rx_packets, base_tx_packets, base_width)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (link) DO UPDATE SET last_seen = excluded.last_seen, rx_bytes = excluded.rx_bytes,
         tx_bytes = excluded.tx_bytes, rx_packets = excluded.rx_packets, tx_packets = excluded.tx_packets,
         at_least = excluded.at_least, resets = excluded.resets, base_utc = excluded.base_utc,
@@ -72,7 +72,7 @@ struct LinkTable {
         base_boot_id_low = excluded.base_boot_id_low, base_ifindex = excluded.base_ifindex,
         base_inode = excluded.base_inode, base_rx_bytes = excluded.base_rx_bytes,
         base_tx_bytes = excluded.base_tx_bytes, base_rx_packets = excluded.base_rx_packets,
-        base_tx_packets = excluded.base_tx_packets
+        base_tx_packets = excluded.base_tx_packets, base_width = excluded.base_width
       """
     ).run(
       .integer(Int64(link.id)), .integer(link.lastSeen), .counter(link.total.rxBytes), .counter(link.total.txBytes),
@@ -80,7 +80,7 @@ struct LinkTable {
       .optional(base?.at.utc), .optional(base?.at.boot), .optional(base?.at.bootID.high),
       .optional(base?.at.bootID.low), base.map { .small($0.ifindex) } ?? .null, .optional(base?.inode),
       .optional(counters?.rxBytes), .optional(counters?.txBytes), .optional(counters?.rxPackets),
-      .optional(counters?.txPackets))
+      .optional(counters?.txPackets), base?.width == .bits32 ? .integer(32) : .null)
   }
 
   /// Inserts the incarnation or replaces the one of the same link, boot, ifindex and opening.
@@ -153,14 +153,14 @@ extension Statement {
       txPackets: counter(column + 3))
   }
 
-  /// Ten columns: a moment, ifindex, inode and four counters.
+  /// Eleven columns: a moment, ifindex, inode, four counters and their width.
   fileprivate func baseline(_ column: Int32, opened: Int64, birth: BirthCause, booked: Booked?) -> Baseline {
     Baseline(
       at: moment(column), ifindex: small(column + 4), inode: counter(column + 5),
       counters: LinkCounters(
         rxBytes: counter(column + 6), txBytes: counter(column + 7), rxPackets: counter(column + 8),
         txPackets: counter(column + 9)),
-      opened: opened, birth: birth, booked: booked)
+      width: optional(column + 10) == 32 ? .bits32 : .bits64, opened: opened, birth: birth, booked: booked)
   }
 
   /// Ten columns: four amounts of before, two times, and four that are NULL while the incarnation is open.

@@ -15,6 +15,7 @@ enum Schema {
   static let migrations = [
     Migration(name: "buckets, links, incarnations and gaps", sql: bucketsLinksIncarnationsGaps),
     Migration(name: "what each incarnation counted", sql: whatEachIncarnationCounted),
+    Migration(name: "the width of baselines", sql: widthOfBaselines),
   ]
 
   static var version: Int64 { Int64(migrations.count) }
@@ -124,6 +125,9 @@ enum Schema {
     ALTER TABLE incarnation ADD COLUMN counted_rx_packets INTEGER;
     ALTER TABLE incarnation ADD COLUMN counted_tx_packets INTEGER;
     """
+
+  /// NULL: 64 bits, as those of all earlier files are taken to have been.
+  private static let widthOfBaselines = "ALTER TABLE link_total ADD COLUMN base_width INTEGER;"
 
   /// Brings a file from `version` to the present one, all steps in one transaction.
   static func migrate(_ database: Database, from version: Int64) throws(StoreError) {

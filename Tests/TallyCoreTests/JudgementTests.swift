@@ -175,6 +175,21 @@ struct NarrowJudgementTests {
       judge32(last: 2_000_000_000, raw: 20, held: 10, ceiling: known, witness: Witness(explained: .max)) == .reset(20))
   }
 
+  @Test("where a wide source takes over after a reset, all but the distance of the low halves may be booked")
+  func join() {
+    let last: UInt64 = 3 << 32 | 5000
+    for (raw, bytes, mark) in [
+      (5000, 0, 5000), (7000, 2000, 7000), (1 << 32 | 7000, 2000, 1 << 32 | 7000), (4000, 0, 5000),
+      (1 << 31, (1 << 31) - 5000, 1 << 31),
+    ] as [(UInt64, UInt64, UInt64)] {
+      let joined = joinNarrow(last: last, raw: raw, sinceReset: raw)
+      #expect(joined == (bytes, mark))
+    }
+    // Reset again since: no more than it shows.
+    let again = joinNarrow(last: 3 << 32 | 1 << 31, raw: 100, sinceReset: 100)
+    #expect(again == (100, 100))
+  }
+
   @Test("a leap that stays is booked by its distance, with a label, and not as a reset")
   func leap() {
     let last: UInt64 = 1 << 32
@@ -302,6 +317,54 @@ struct OddReadingTests {
     daemon.commit()
     daemon.sample(&kernel, after: 60)
     #expect(!daemon.ledger.hasUncommitted)
+  }
+
+  @Test(
+    "of a 32-bit source a wrap of hardware is counted; one that cannot be seen, or two, lose no more than they hide",
+    arguments: [(100, 100_000_000, 0), (nil, 100_000_000, 0), (nil, 1 << 32, 1), (nil, (2 << 32) + 5, 2)]
+      as [(UInt32?, UInt64, UInt64)])
+  func wraps(speed: UInt32?, bytes: UInt64, hidden: UInt64) {
+    var (kernel, daemon) = Self.scene(speed: speed, width: .bits32)
+    let index = kernel.index(of: "eth0")!
+    kernel.links[index]!.counters.rxBytes += UInt64(UInt32.max) - 1_000_000
+    daemon.stop(&kernel)
+    daemon.store = ToyStore()  // where it stands now is the baseline
+    daemon.start(&kernel)
+    kernel.push("eth0", rx: bytes, tx: 0)
+    daemon.sample(&kernel, after: 60)
+    let lost = hidden << 32
+    #expect(daemon.total("eth0")?.rxBytes == bytes - lost)
+    #expect(daemon.record("eth0")?.totalIsAtLeast == (speed == nil))
+    // The final counters have all the bits.
+    kernel.delete(index)
+    daemon.wake(&kernel)
+    #expect(daemon.total("eth0")?.rxBytes == bytes)
+  }
+
+  @Test(
+    "what narrow readings booked since a reset is not booked again when the source becomes a wide one in the same boot",
+    arguments: [0, 5000, 3_000_000] as [UInt64])
+  func wideAfterNarrowReset(after: UInt64) {
+    var (kernel, daemon) = Self.scene(width: .bits32)
+    let index = kernel.index(of: "eth0")!
+    kernel.push("eth0", rx: 2_000_000_000, tx: 0)
+    daemon.sample(&kernel, after: 60)
+    kernel.resetDriver(index)
+    for _ in 0..<3 {
+      kernel.push("eth0", rx: 700_000, tx: 0)
+      daemon.sample(&kernel, after: 60)
+    }
+    let before = daemon.total("eth0")?.rxBytes ?? .max
+    daemon.stop(&kernel)
+    kernel.width = .bits64
+    kernel.push("eth0", rx: after, tx: 0)
+    daemon.start(&kernel)
+    for _ in 0..<3 { daemon.sample(&kernel, after: 60) }
+    #expect(daemon.total("eth0")?.rxBytes == before + after)
+    kernel.push("eth0", rx: 12_345, tx: 0)
+    daemon.sample(&kernel, after: 60)
+    #expect(daemon.total("eth0")?.rxBytes == before + after + 12_345)
+    #expect(daemon.record("eth0")?.totalIsAtLeast == true)
   }
 
   @Test("a wrap taken for a reset is not booked again by the final counters, which have all the bits")

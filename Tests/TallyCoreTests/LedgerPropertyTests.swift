@@ -35,6 +35,10 @@ private let allWorlds: [ToyRules] = [
     name: "32-bit readings of hardware", weights: traffic + nuisances + oddDrivers + [(.touch, 1), (.rename, 1)],
     width: .bits32, speed: 100, largest: 2 << 32),
   ToyRules(
+    name: "sources of 32 and of 64 bits in turn",
+    weights: traffic + nuisances + oddDrivers + [(.changeSource, 2), (.create, 1), (.delete, 1), (.touch, 2)],
+    byIdentity: false, width: .bits32, largest: 2 << 32),
+  ToyRules(
     name: "neither inodes nor a boot id",
     weights: traffic + lives + nuisances + absences + [(.reboot, 1), (.overrun, 1)], byIdentity: false,
     hasInodes: false, knowsBoot: false),

@@ -9,6 +9,8 @@ enum ToyOperation: CaseIterable {
   case sample, staleSample, again, wake, commit, failedCommit, clock
   case glitch, reset, stepBack
   case crash, start, stop, overrun, reboot
+  /// Stopped, and started with another source of counters.
+  case changeSource
   case farPair, farDelete, moveEnd, bringHome, endNamespace, farNoise
 }
 
@@ -96,6 +98,12 @@ struct ToyWorld {
     case .crash: daemon.crash(&kernel)
     case .start: if !daemon.isRunning { daemon.start(&kernel) }
     case .stop: if daemon.isRunning { daemon.stop(&kernel) }
+    case .changeSource:
+      // Two odd readings in a row would be a reset for all that anybody can tell.
+      guard kernel.odd.isEmpty, kernel.lied.isEmpty else { return }
+      if daemon.isRunning { daemon.stop(&kernel) }
+      kernel.width = kernel.width == .bits32 ? .bits64 : .bits32
+      daemon.start(&kernel)
     case .overrun:
       if daemon.isRunning, kernel.links.values.allSatisfy({ $0.isHere || $0.place != nil }) { kernel.overrun = true }
     case .reboot:

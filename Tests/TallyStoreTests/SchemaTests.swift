@@ -73,6 +73,21 @@ import Testing
     #expect(told == [life, old])
   }
 
+  @Test("a baseline's width comes back, and that of a file which did not know it is 64 bits")
+  func widths() throws {
+    let folder = try Folder()
+    var narrow = link(1)
+    narrow.baseline?.width = .bits32
+    var commit = Commit(sequence: 1, at: moment(noon))
+    commit.links = [narrow, link(2)]
+    do {
+      let store = try Store.open(folder)
+      try store.commit(commit)
+    }
+    let links = try Store.open(folder).opening.state.links
+    #expect(links == [narrow, link(2)])
+  }
+
   @Test("the first schema is what it was when it was released")
   func unchanged() throws {
     let folder = try Folder()
