@@ -17,7 +17,7 @@ package enum EventSocket: Sendable {
 package struct DrainedEvents: Sendable {
   /// In the kernel's order.
   package var events: [LinkEvent]
-  /// The kernel dropped events: apply these, then list all links.
+  /// The kernel dropped events, or one could not be read: apply these, then list all links.
   package var overrun: Bool
 }
 
@@ -70,7 +70,8 @@ final class KernelEvents {
         owner.take(what, namespace, link?.pointee)
       }, Unmanaged.passUnretained(self).toOpaque(), &report)
     completeFacts(from: first)
-    if code < 0 || report.overrun != 0 { noteOverrun() }
+    // What could not be read may have been a birth or a death.
+    if code < 0 || report.overrun != 0 || report.malformed != 0 { noteOverrun() }
     guard code >= 0 else { throw .readEvents(code: -code) }
 
     overruns &+= UInt64(report.overrun)

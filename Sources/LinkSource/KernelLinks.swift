@@ -12,8 +12,11 @@ package struct Sample {
   /// Valid until the next call.
   package var readings: UnsafeBufferPointer<Reading>
   package var width: CounterWidth
-  /// The kernel dropped events: apply this sample, then list all links, whose counters stand for the readings.
+  /// The kernel dropped events, or one could not be read: apply this sample, then list all links.
   package var overrun: Bool
+  /// Every link that was there has a line, unless it came or went in `events`: the kernel did not mark the dump as
+  /// interrupted.
+  package var isComplete = true
 }
 
 /// What went wrong without being an error, counted since the start.
@@ -105,6 +108,7 @@ package final class KernelLinks: LinkKernel {
   /// In this order no reading is of a link whose appearance is still in the queue. Leaving out what came or went
   /// meanwhile loses nothing: counters are cumulative, and RTM_DELLINK tells the last ones.
   package func sample() throws(LinkSourceError) -> Sample {
+    let interrupted = dumpHealth.interruptedDumps
     switch source {
     case .netlink: try dumpCounters(into: &stats)
     case .getifaddrs: try dumpNarrowCounters(into: &stats)
@@ -115,7 +119,7 @@ package final class KernelLinks: LinkKernel {
     let (count, width) = fillReadings(leavingOut: doubtful(after: drained.events, source))
     return Sample(
       at: at, events: drained.events, readings: UnsafeBufferPointer(rebasing: readings[..<count]), width: width,
-      overrun: drained.overrun)
+      overrun: drained.overrun, isComplete: dumpHealth.interruptedDumps == interrupted)
   }
 
   /// 64-bit counters of every link (32-bit ones where the kernel has no others).

@@ -75,6 +75,9 @@ extension Ledger {
   /// How many links are present.
   package var presentCount: Int { lives.count }
 
+  /// The indices of those links.
+  package var presentIndices: Set<UInt32> { Set(positions.keys) }
+
   /// The slot of an interface by its id.
   package func slot(id: LinkID) -> Int? { records.firstIndex { $0.id == id } }
 

@@ -21,6 +21,7 @@ final class Sampler {
   private var isListed = false
   /// Events were lost, and no list has made up for them yet: a list that fails is tried again with every sample.
   private var isBehind = false
+  private var missingLines = MissingLines()
   private(set) var crossCheck: (result: CrossCheck, at: Moment)?
 
   /// Boot-clock instant before which no sample is taken for the sake of a namespace that ends.
@@ -54,7 +55,7 @@ final class Sampler {
     if !isBehind {
       let strangers = ledger.strangers
       ledger.apply(sample.readings, width: sample.width, at: sample.at)
-      isBehind = ledger.strangers != strangers
+      isBehind = ledger.strangers != strangers || lacksLines(sample)
     }
     if isBehind {
       let isWhole = try list(cause: .overrun)
@@ -66,6 +67,17 @@ final class Sampler {
     }
     sampleCount &+= 1
     lastDurationNanoseconds = now().boot - begun.boot
+  }
+
+  /// A link is without a line that had none in the sample before either.
+  private func lacksLines(_ sample: Sample) -> Bool {
+    guard sample.isComplete, !sample.overrun else { return false }
+    var missing: Set<UInt32> = []
+    if sample.readings.count < ledger.presentCount {
+      missing = ledger.presentIndices
+      for reading in sample.readings { missing.remove(reading.ifindex) }
+    }
+    return missingLines.areConfirmed(by: missing)
   }
 
   /// Samples unless the last one is fresh enough to be called the present. Never throws: a failure is kept for

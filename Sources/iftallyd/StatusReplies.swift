@@ -94,6 +94,11 @@ extension Api {
         "event_overrun", "the kernel dropped link events \(health.overruns) times; see the gaps",
         "raise net.core.rmem_max, or let systemd hold the event socket")
     }
+    if health.malformedEvents > 0 {
+      warn(
+        "malformed_events", "\(health.malformedEvents) link events could not be read; all links were listed again",
+        "report it with the kernel's version (uname -r)")
+    }
     if sampler.kernel.source == .getifaddrs {
       warn(
         "narrow_source", "counters have 32 bits and may wrap unseen between samples",

@@ -248,6 +248,30 @@ struct KernelLinksTests {
     #expect(health.dumpRetries > 0)
     #expect(fewest >= 401 || health.interruptedDumps > 0)
   }
+
+  @Test("a dump that is interrupted again and again ends after five tries, and tells so")
+  func interruptedAgain() throws {
+    let (health, samples) = try NetworkNamespace.withOne { _ in
+      try ipBatch((0..<300).map { "link add t\($0) type ifb" })
+      let links = try openLinks()
+      var samples: UInt64 = 0
+      // Changes of 300 links, one after the other, as fast as the kernel takes them.
+      let lines = (0..<4000).map { "link set t\($0 % 300) mtu \(1000 + $0 % 400)" }
+      try whileBatchRuns(lines + (300..<500).map { "link add t\($0) type ifb" }) {
+        let before = links.health
+        let sample = try links.sample()
+        samples += 1
+        let tries = links.health.dumpRetries - before.dumpRetries
+        let wasInterrupted = links.health.interruptedDumps > before.interruptedDumps
+        guard tries <= 4, sample.isComplete != wasInterrupted, !wasInterrupted || tries == 4 else {
+          throw NamespaceError(what: "\(tries) retries, interrupted: \(wasInterrupted)")
+        }
+      }
+      return (links.health, samples)
+    }
+    print("\(samples) samples, \(health.dumpRetries) retries, \(health.interruptedDumps) used as they were")
+    #expect(health.dumpRetries > 0)
+  }
 }
 
 @Suite struct KernelCrossCheckTests {

@@ -36,68 +36,71 @@ struct SamplerTests {
   @Test("after lost events no reading is booked before the list has told whose it is")
   func behind() throws {
     let kernel = ScriptedKernel()
-    let sampler = Sampler(kernel: kernel, now: { kernel.now }, calendar: localCalendar(), restoring: nil)
+    let sampler = Sampler(kernel)
+    kernel.links = [7: 0]
     try sampler.sample()
-    kernel.show(inode: 10, rxBytes: 1_000)
+    kernel.links[7] = 1000
     try sampler.sample()
     // The link was made anew on its index, and nobody was told.
-    kernel.show(inode: 11, rxBytes: 5_000)
+    kernel.links[7] = 5000
+    kernel.life += 1
     kernel.overrun = true
     let isNews = sampler.drainEvents()
     #expect(isNews)
     try sampler.sample()
     let record = sampler.ledger.records[0]
     #expect(record.resets == 1)
-    #expect(sampler.ledger.record(slot: 0).total.rxBytes == 6_000)
+    #expect(sampler.ledger.record(slot: 0).total.rxBytes == 6000)
     #expect(record.totalIsAtLeast)
   }
-}
 
-/// One link on one index, as it is shown.
-private final class ScriptedKernel: LinkKernel {
-  let source = LinkCounterSource.netlink
-  let eventDescriptor: Int32 = -1
-  let receiveBufferBytes: UInt32 = 0
-  let health = KernelHealth()
-  /// Each look at the clock is a second later.
-  var now: Moment {
-    seconds += 1
-    return Moment(
-      utc: (1_700_000_000 + seconds) * Moment.second, boot: (100 + seconds) * Moment.second,
-      bootID: BootID(high: 1, low: 1))
-  }
-  /// The next events that are read are preceded by a loss.
-  var overrun = false
-  private var seconds: Int64 = 0
-  private var link = ListedLink(facts: LinkFacts(), counters: .zero)
-  private let readings = UnsafeMutableBufferPointer<Reading>.allocate(capacity: 1)
-
-  init() {
-    link.facts.ifindex = 7
-    link.facts.name = LinkName(escaped: "tun0")
-    show(inode: 10, rxBytes: 0)
+  @Test("a link whose end no event told is found by its missing line, after two samples, and its end is labelled")
+  func missingLine() throws {
+    let kernel = ScriptedKernel()
+    let sampler = Sampler(kernel)
+    try sampler.sample()
+    kernel.links[2] = nil
+    kernel.seconds += 60
+    try sampler.sample()
+    #expect(kernel.lists == 1 && sampler.ledger.presentCount == 2)
+    kernel.seconds += 60
+    try sampler.sample()
+    #expect(kernel.lists == 2 && sampler.ledger.presentCount == 1)
+    #expect(
+      sampler.ledger.slot(name: LinkName(escaped: "l2")).map { sampler.ledger.record(slot: $0).totalIsAtLeast } == true)
+    for _ in 0..<5 { try sampler.sample() }
+    #expect(kernel.lists == 2)
   }
 
-  deinit { readings.deallocate() }
-
-  func show(inode: UInt64, rxBytes: UInt64) {
-    link.facts.inode = inode
-    link.counters = LinkCounters(rxBytes: rxBytes)
+  @Test("a link that is listed and shows no counters is listed for once, not again and again")
+  func noCounters() throws {
+    let kernel = ScriptedKernel()
+    let sampler = Sampler(kernel)
+    kernel.withoutLine = [2]
+    for _ in 0..<10 { try sampler.sample() }
+    #expect(kernel.lists == 2 && sampler.ledger.presentCount == 2)
+    kernel.withoutLine = []
+    try sampler.sample()
+    kernel.links[2] = nil
+    for _ in 0..<2 { try sampler.sample() }
+    #expect(kernel.lists == 3 && sampler.ledger.presentCount == 1)
   }
 
-  func list() -> LinkList { LinkList(links: [link], isWhole: true) }
-
-  func drainEvents() -> DrainedEvents {
-    defer { overrun = false }
-    return DrainedEvents(events: [], overrun: overrun)
+  @Test("an interrupted dump, or a link that comes with each sample's events, is no reason to list again")
+  func noReason() throws {
+    let kernel = ScriptedKernel()
+    let sampler = Sampler(kernel)
+    try sampler.sample()
+    kernel.withoutLine = [2]
+    kernel.isComplete = false
+    for _ in 0..<5 { try sampler.sample() }
+    kernel.withoutLine = []
+    kernel.isComplete = true
+    for index in 3..<9 as Range<UInt32> {
+      kernel.links[index] = 0
+      kernel.events = [.appeared(kernel.listed(index))]
+      try sampler.sample()
+    }
+    #expect(kernel.lists == 1 && sampler.ledger.presentCount == 8)
   }
-
-  func sample() -> Sample {
-    readings.initializeElement(at: 0, to: Reading(ifindex: 7, counters: link.counters ?? .zero))
-    defer { overrun = false }
-    let shown = UnsafeBufferPointer(rebasing: readings[..<(overrun ? 0 : 1)])
-    return Sample(at: now, events: [], readings: shown, width: .bits64, overrun: overrun)
-  }
-
-  func crossCheck() -> CrossCheck { CrossCheck(checkedLinks: 0, disagreements: []) }
 }
