@@ -5,7 +5,7 @@ package import TallyCore
 
 /// How netlink's and getifaddrs' counters compare.
 package struct CrossCheck: Hashable, Sendable {
-  /// Links that both showed.
+  /// Links that both showed; 0 where the second way is not open.
   package var checkedLinks: Int
   /// Those whose counters cannot both be right.
   package var disagreements: [LinkName]
@@ -28,16 +28,21 @@ extension KernelLinks {
     try dumpCounters(into: &before)
     try dumpNarrowCounters(into: &narrow)
     try dumpCounters(into: &after)
+    return CrossCheck(byIndex(narrow), between: byIndex(before), and: byIndex(after))
+  }
+}
 
-    let earlier = byIndex(before)
-    let later = byIndex(after)
-    var check = CrossCheck(checkedLinks: 0, disagreements: [])
-    for (ifindex, value) in byIndex(narrow) {
-      guard let low = earlier[ifindex], let high = later[ifindex], high.isAtLeast(low) else { continue }
-      check.checkedLinks += 1
-      if !value.isNarrowOf(between: low, and: high) { check.disagreements.append(name(of: ifindex)) }
+extension CrossCheck {
+  /// Counters by index: those of one source, and those that another showed before and after.
+  init(
+    _ narrow: [UInt32: LinkCounters], between before: [UInt32: LinkCounters], and after: [UInt32: LinkCounters]
+  ) {
+    self.init(checkedLinks: 0, disagreements: [])
+    for (ifindex, value) in narrow {
+      guard let low = before[ifindex], let high = after[ifindex], high.isAtLeast(low) else { continue }
+      checkedLinks += 1
+      if !value.isNarrowOf(between: low, and: high) { disagreements.append(name(of: ifindex)) }
     }
-    return check
   }
 }
 
@@ -59,7 +64,7 @@ private func fits(_ narrow: UInt64, _ low: UInt64, _ high: UInt64) -> Bool {
   return UInt64(distance) <= high &- low
 }
 
-private func byIndex(_ stats: ls_stats) -> [UInt32: LinkCounters] {
+func byIndex(_ stats: ls_stats) -> [UInt32: LinkCounters] {
   var counters: [UInt32: LinkCounters] = [:]
   for stat in UnsafeBufferPointer(start: stats.items, count: stats.count) {
     counters[stat.ifindex] = LinkCounters(stat.counters)

@@ -11,6 +11,22 @@ package enum LinkSourceError: Error, Hashable, Sendable {
   case readCounters(code: Int32)
   case readNarrowCounters(code: Int32)
   case listAddresses(code: Int32)
+  case openNames(code: Int32)
+  case askByName(code: Int32)
+  case readProcfs(code: Int32)
+  /// Links changed their names while they were read, each time.
+  case restlessNames
+}
+
+extension LinkSourceError {
+  /// Netlink is not allowed here, by seccomp, RestrictAddressFamilies= or a kernel without it: asking again is in vain.
+  package var isDenial: Bool {
+    switch self {
+    case .openEvents(let code), .openRequests(let code):
+      [EPERM, EACCES, EAFNOSUPPORT, EPROTONOSUPPORT, ENOSYS].contains(code)
+    default: false
+    }
+  }
 }
 
 extension LinkSourceError: CustomStringConvertible {
@@ -28,6 +44,16 @@ extension LinkSourceError: CustomStringConvertible {
     case .readCounters(let code): sentence("cannot read counters (RTM_GETSTATS)", code)
     case .readNarrowCounters(let code): sentence("cannot read counters with getifaddrs", code)
     case .listAddresses(let code): sentence("cannot list addresses with getifaddrs", code)
+    case .openNames(let code): sentence("cannot open a socket to ask for links by name", code)
+    case .askByName(let code):
+      "cannot ask for a link by its name (SIOCGIFINDEX): \(String(cString: strerror(code))): allow ioctl to the service"
+    case .readProcfs(ENOENT):
+      "cannot read /proc/thread-self/net/dev: there is none: mount /proc (ProcSubset=all), or allow netlink"
+    case .readProcfs(EBADMSG):
+      "cannot read /proc/thread-self/net/dev: its text is not what Linux writes: allow netlink to the service"
+    case .readProcfs(let code): sentence("cannot read /proc/thread-self/net/dev", code)
+    case .restlessNames:
+      "links changed their names each time they were listed; the next sample tries again"
     }
   }
 }

@@ -12,7 +12,8 @@ package struct Sample {
   /// Valid until the next call.
   package var readings: UnsafeBufferPointer<Reading>
   package var width: CounterWidth
-  /// The kernel dropped events, or one could not be read: apply this sample, then list all links.
+  /// The kernel dropped events, or one could not be read, or there are none and other links are here than before: apply
+  /// this sample, then list all links.
   package var overrun: Bool
   /// Every link that was there has a line, unless it came or went in `events`: the kernel did not mark the dump as
   /// interrupted.
@@ -111,7 +112,7 @@ package final class KernelLinks: LinkKernel {
     let interrupted = dumpHealth.interruptedDumps
     switch source {
     case .netlink: try dumpCounters(into: &stats)
-    case .getifaddrs: try dumpNarrowCounters(into: &stats)
+    case .getifaddrs, .procfs: try dumpNarrowCounters(into: &stats)
     }
     let at = now()
     let drained = try events.drain()

@@ -3,11 +3,12 @@ package import TallyCore
 
 /// Links, their counters and their events, of one network namespace. For one thread.
 ///
-/// `KernelLinks` asks the kernel; the simulation of the daemon's tests answers as a kernel of its own.
+/// `KernelLinks` asks the kernel over netlink, `ProcfsLinks` reads /proc/net/dev; the simulation of the daemon's tests
+/// answers as a kernel of its own.
 package protocol LinkKernel: AnyObject {
   /// Where counters are read.
   var source: LinkCounterSource { get }
-  /// Readable when link events wait.
+  /// Readable when link events wait; -1: this source has none.
   var eventDescriptor: Int32 { get }
   /// The event queue's limit in bytes as the kernel accounts it.
   var receiveBufferBytes: UInt32 { get }
@@ -37,12 +38,16 @@ package struct LinkList: Sendable {
   package var isWhole: Bool
 }
 
-/// Where counters are read. Lists and link events come from netlink with both, all 64 bits.
+/// Where counters are read. Lists and link events come from netlink with the first two, all 64 bits.
 package enum LinkCounterSource: String, Sendable {
   /// 64-bit counters.
   case netlink
   /// 32-bit counters.
   case getifaddrs
+  /// 64-bit counters of /proc/net/dev. There are no events: births and deaths show from one sample to the next.
+  case procfs
 
-  package var width: CounterWidth { self == .netlink ? .bits64 : .bits32 }
+  package var width: CounterWidth { self == .getifaddrs ? .bits32 : .bits64 }
+  /// What comes and goes between two samples is not seen, nor are a link's last bytes.
+  package var isPolled: Bool { self == .procfs }
 }

@@ -38,6 +38,14 @@ package struct Sysfs: Sendable {
     return true
   }
 
+  /// The inode of the folder of a link with this name, of whatever namespace /sys shows; 0 when there is none. One
+  /// system call.
+  func inode(of name: LinkName) -> UInt64 {
+    var status = stat()
+    guard let path = path(of: name), stat(path, &status) == 0 else { return 0 }
+    return UInt64(status.st_ino)
+  }
+
   /// nil for what cannot be a name, so that no name leads out of the folder.
   private func path(of name: LinkName) -> [CChar]? {
     let bytes = name.bytes

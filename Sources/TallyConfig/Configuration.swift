@@ -37,6 +37,8 @@ package struct Configuration: Equatable, Sendable {
     case netlink
     /// 32-bit counters through getifaddrs(3).
     case getifaddrs
+    /// 64-bit counters from /proc/net/dev, without link events.
+    case procfs
   }
 
   /// A group that exists on this machine.

@@ -49,7 +49,7 @@ struct ConfigurationKey: Sendable {
       "Api", "AllowedHosts", allowed: "host names or addresses without a port, separated by spaces, 64 in all",
       \.api.allowedHosts
     ) { text, present in hostNames(text, after: present) },
-    ConfigurationKey("Sampling", "Source", allowed: "netlink or getifaddrs", \.sampling.source) { text, _ in
+    ConfigurationKey("Sampling", "Source", allowed: "netlink, getifaddrs or procfs", \.sampling.source) { text, _ in
       Configuration.Source(rawValue: text)
     },
   ]

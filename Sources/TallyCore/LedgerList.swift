@@ -72,9 +72,11 @@ extension Ledger {
         close(at: position, death: .vanished, now)
       }
     }
+    let lastSeen = records.map(\.lastSeen)
     for link in links where positions[link.facts.ifindex] == nil {
       open(link, since: watchedUntil, isFirst: before == nil, at: now)
     }
+    if cause == .polled { notePolledBirths(lastSeen, from: watchedUntil, at: now) }
     forgetFarEnds(departedIn: events)
     if cause == .overrun, let before { recordOverrun(since: before, at: now) }
     if before == nil {
@@ -171,6 +173,16 @@ extension Ledger {
     life.inode == 0 || facts.inode == 0 || life.inode == facts.inode
   }
 
+  /// Labels links that are here since the last sample: others of their name may have come and gone since, and between any
+  /// two samples while it was away. `lastSeen` is from before the list, by slot; `from` is the last sample.
+  private mutating func notePolledBirths(_ lastSeen: [Int64], from: Int64, at now: Moment) {
+    let sampled = utcSeconds(ofBoot: from, at: now)
+    for life in lives where life.opened == now.utcSeconds && life.birth == .bornUnseen {
+      let since = life.slot < lastSeen.count ? min(lastSeen[life.slot], sampled) : sampled
+      recordLoss(slot: life.slot, from: since, to: now, reason: .vanished)
+    }
+  }
+
   /// Labels a link of another name that only its index says to be the same.
   private mutating func noteDoubt(
     at position: Int, _ facts: LinkFacts, from: Int64, _ cause: ListCause, _ now: Moment
@@ -179,6 +191,6 @@ extension Ledger {
     guard life.inode == 0 || facts.inode == 0, records[life.slot].name != facts.name else { return }
     recordLoss(
       slot: life.slot, from: utcSeconds(ofBoot: from, at: now), to: now,
-      reason: cause == .start ? .notRunning : .eventOverrun)
+      reason: cause == .start ? .notRunning : cause == .overrun ? .eventOverrun : .vanished)
   }
 }

@@ -64,4 +64,6 @@ package enum ListCause: Sendable {
   case start
   /// Link events were lost: what died or was born in between was not seen.
   case overrun
+  /// The source has no link events, and other links are here than at the last sample.
+  case polled
 }

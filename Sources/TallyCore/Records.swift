@@ -155,7 +155,7 @@ package enum GapReason: String, Sendable, CaseIterable {
   case reboot
   /// The kernel dropped link events because the event queue was full.
   case eventOverrun = "event_overrun"
-  /// The link was gone when we looked again.
+  /// The link was gone when we looked again; or it was here then, and nobody could have told of others before it.
   case vanished
   /// The receive tail of a container end cannot be seen from here.
   case peerTail = "peer_tail"

@@ -66,11 +66,11 @@ extension StatusReply {
 
   /// Where counters come from.
   package struct Source: Codable, Hashable, Sendable {
-    /// netlink or getifaddrs.
+    /// netlink, getifaddrs or procfs.
     package var name: String
     /// 64 or 32.
     package var counterBits: Int
-    /// netlink, or none.
+    /// netlink, or polled: there are none.
     package var events: String
     /// Effective size of the event socket's receive buffer; 0 without one.
     package var receiveBufferBytes: Int

@@ -79,15 +79,18 @@ private func examineNumbers(_ status: StatusReply) -> [Finding] {
   ]
   let source = "\(status.source.name), \(status.source.counterBits)-bit counters"
   findings.append(
-    status.source.counterBits == 64 && status.source.events != "none"
+    status.source.counterBits == 64 && status.source.events == "netlink"
       ? Finding("source", .ok, "\(source), link events from \(status.source.events)")
       : Finding(
         "source", .warning,
         "\(source), link events: \(status.source.events); a link's last bytes and quick wraps can go unseen",
-        remedy: "Let the daemon use netlink: its sandbox needs RestrictAddressFamilies= with AF_NETLINK."))
+        remedy: "Let the daemon use netlink: Source=netlink in [Sampling], and AF_NETLINK in RestrictAddressFamilies=.")
+  )
   let check = status.crossCheck
   if check.at == nil {
     findings.append(Finding("cross-check", .ok, "not made yet"))
+  } else if check.checkedLinks == 0 {
+    findings.append(Finding("cross-check", .ok, "not made: there is no second way to the counters"))
   } else if check.agree {
     findings.append(Finding("cross-check", .ok, "netlink and getifaddrs agree on \(check.checkedLinks) interfaces"))
   } else {

@@ -15,8 +15,10 @@ final class Api {
     var started: Moment
     var storePath: String
     var namespaceInode: UInt64
-    /// Who holds the link-event socket, for `status`.
+    /// Where link events come from, for `status`.
     var eventSource: String
+    /// Netlink was to be asked, and is denied.
+    var isNetlinkDenied = false
   }
 
   /// Conditions that a person should act on besides those of sampling and store, for example a refused reload.

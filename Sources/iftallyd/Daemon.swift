@@ -44,8 +44,8 @@ final class Daemon {
     let calendar = localCalendar()
     let opened = try Daemon.openStore(configuration.store.directory, calendar, log)
     workers = opened.workers
-    let kernel = try KernelLinks(
-      source: configuration.sampling.source == .netlink ? .netlink : .getifaddrs, now: clocks.now,
+    let (kernel, denial) = try openKernel(
+      configuration.sampling.source, now: clocks.now,
       complete: { facts in
         if Daemon.sysfs.complete(&facts) { completeWirelessMode(&facts) }
       })
@@ -60,7 +60,9 @@ final class Daemon {
       sampler: sampler, history: history,
       about: Api.About(
         started: clocks.now(), storePath: workers?.health.path ?? configuration.store.directory,
-        namespaceInode: Daemon.namespaceInode(), eventSource: "netlink"))
+        namespaceInode: Daemon.namespaceInode(), eventSource: kernel.source.isPolled ? "polled" : "netlink",
+        isNetlinkDenied: denial != nil))
+    if let denial { log.warning(code: "netlink_denied", "\(denial); links are polled from /proc/net/dev instead") }
     if let notice = opened.opening?.notice { warn("store_replaced", notice, "keep the file that was set aside") }
     listeners = try Daemon.listen(configuration, handedOver)
   }
@@ -124,11 +126,14 @@ final class Daemon {
   private func wire() throws {
     sources = [
       try DescriptorSource(loop, timer.descriptor) { [unowned self] in tick() },
-      try DescriptorSource(loop, sampler.kernel.eventDescriptor) { [unowned self] in counting.linkEvents() },
       try SignalSource(loop, SIGTERM) { [unowned self] in loop.stop() },
       try SignalSource(loop, SIGINT) { [unowned self] in loop.stop() },
       try SignalSource(loop, SIGHUP) { [unowned self] in reload() },
     ]
+    if sampler.kernel.eventDescriptor >= 0 {
+      sources.append(
+        try DescriptorSource(loop, sampler.kernel.eventDescriptor) { [unowned self] in counting.linkEvents() })
+    }
     if let workers {
       sources.append(
         try DescriptorSource(loop, workers.descriptor) { [unowned self] in

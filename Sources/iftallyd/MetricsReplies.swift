@@ -57,6 +57,12 @@ extension Api {
       MetricFamily(
         name: "iftally_build_info", kind: .gauge, help: "The daemon's version.",
         samples: [MetricFamily.Sample(labels: [("version", iftallyVersion)], .integer(1))]),
+      MetricFamily(
+        name: "iftally_source_info", kind: .gauge, help: "Where counters and link events come from.",
+        samples: [
+          MetricFamily.Sample(
+            labels: [("source", sampler.kernel.source.rawValue), ("events", about.eventSource)], .integer(1))
+        ]),
       count("iftally_samples_total", "Samples of all counters.", sampler.sampleCount),
       one(
         "iftally_sample_duration_seconds", .gauge, "How long the last sample took.",

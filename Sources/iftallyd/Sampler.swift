@@ -58,7 +58,7 @@ final class Sampler {
       isBehind = ledger.strangers != strangers || lacksLines(sample)
     }
     if isBehind {
-      let isWhole = try list(cause: .overrun)
+      let isWhole = try list(cause: kernel.source.isPolled ? .polled : .overrun)
       let again = try kernel.sample()
       ledger.apply(again.events, at: again.at)
       // Lost again: the next sample lists anew, and counters are cumulative.

@@ -11,6 +11,10 @@ extension Api {
   /// A commit that is this late shows a disk that does not keep up.
   private static let lateCommit: Int64 = 600 * Moment.second
 
+  private static let polled =
+    "links are polled from /proc/net/dev: one that comes and goes between two samples is not seen, nor are the last "
+    + "bytes of one that goes"
+
   func status() throws(RequestError) -> HTTPReply {
     let now = try present()
     sampler.checkCounters(olderThan: 10)
@@ -98,6 +102,14 @@ extension Api {
       warn(
         "malformed_events", "\(health.malformedEvents) link events could not be read; all links were listed again",
         "report it with the kernel's version (uname -r)")
+    }
+    if about.isNetlinkDenied {
+      warn(
+        "netlink_denied", "netlink is denied: " + Api.polled,
+        "allow AF_NETLINK to the service (RestrictAddressFamilies=, SystemCallFilter=, or the container's seccomp "
+          + "profile) and restart iftallyd")
+    } else if sampler.kernel.source.isPolled {
+      warn("polled_source", Api.polled, "set Source=netlink in [Sampling] and restart iftallyd")
     }
     if sampler.kernel.source == .getifaddrs {
       warn(

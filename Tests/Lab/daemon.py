@@ -2,6 +2,7 @@
 import os
 import signal
 import subprocess
+import sys
 import time
 
 from .client import Client
@@ -22,9 +23,11 @@ def spawn(command, log, environment=None, **how):
 class Daemon:
     """One iftallyd in the lab's namespace with a store of its own; `start` may be called again after an end."""
 
-    def __init__(self, lab, store=None, api="", more="", environment=None, name="d", without=()):
+    def __init__(self, lab, store=None, api="", more="", environment=None, name="d", without=(), netlink=None):
         """`store` is the store's folder; `api` holds further lines of the section [Api], `more` further sections;
-        `without` names capabilities as setpriv does, for example "net_broadcast"."""
+        `without` names capabilities as setpriv does, for example "net_broadcast"; `netlink` is the error with which
+        netlink is denied, for example "EPERM"."""
+        self.netlink = netlink
         self.without = ",".join(f"-{capability}" for capability in without)
         self.folder = os.path.join(lab.folder, name)
         os.makedirs(self.folder)
@@ -48,6 +51,9 @@ class Daemon:
         command = [program("iftallyd"), "--config", self.configuration]
         if self.without:
             command = ["setpriv", "--bounding-set", self.without, "--inh-caps", self.without, "--", *command]
+        if self.netlink:
+            command = [sys.executable, os.path.join(os.path.dirname(__file__), "without_netlink.py"), self.netlink,
+                       *command]
         self.process = spawn(command, self.log_path, self.environment)
         if wait:
             self.wait_ready()

@@ -1,4 +1,5 @@
 // Sending known traffic over links of the calling thread's namespace, and reading what the kernel counted.
+import CNetlink  // whose module holds the socket types where it is loaded before Glibc's
 import Foundation
 import Glibc
 

@@ -1,4 +1,5 @@
 // A network namespace of its own for a test: a thread that lives in it, with its own /sys, and the ip command there.
+import CNetlink  // whose module holds the socket types where it is loaded before Glibc's
 import Foundation
 import Glibc
 

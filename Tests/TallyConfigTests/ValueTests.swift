@@ -72,7 +72,7 @@ func addresses(text: String, host: String, port: UInt16) throws {
     ("[Api]\nSocketGroup=4294967295", "SocketGroup=4294967295"), ("[Api]\nSocket=run/s", "Socket=run/s"),
     ("[Api]\nSocket=/run/", "Socket=/run/"), ("[Api]\nAllowedHosts=ok http://no", "AllowedHosts=ok http://no"),
     ("[Api]\nAllowedHosts=a:80", "AllowedHosts=a:80"), ("[Store]\nDirectory=here", "Directory=here"),
-    ("[Sampling]\nSource=procfs", "Source=procfs"),
+    ("[Sampling]\nSource=proc", "Source=proc"),
   ])
 func badValues(text: String, named: String) throws {
   let (configuration, problems) = try outcome(text)

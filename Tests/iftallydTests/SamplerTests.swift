@@ -103,4 +103,35 @@ struct SamplerTests {
     }
     #expect(kernel.lists == 1 && sampler.ledger.presentCount == 8)
   }
+
+  @Test(
+    "a polled link that has gone is at least what was seen, so is a new one, from zero; one that stayed is complete")
+  func polled() throws {
+    let kernel = ScriptedKernel(source: .procfs)
+    let sampler = Sampler(kernel)
+    try sampler.sample()
+    kernel.seconds += 60
+    kernel.links = [1: 1500, 3: 700]
+    kernel.overrun = true
+    try sampler.sample()
+    func record(_ name: String) throws -> LinkRecord {
+      let slot = sampler.ledger.slot(name: LinkName(escaped: name))
+      return sampler.ledger.record(slot: try #require(slot))
+    }
+    let (stayed, gone, new) = (try record("l1"), try record("l2"), try record("l3"))
+    #expect(stayed.total.rxBytes == 500 && !stayed.totalIsAtLeast)
+    #expect(gone.totalIsAtLeast && gone.baseline == nil)
+    #expect(new.total.rxBytes == 700 && new.totalIsAtLeast)
+    #expect(sampler.ledger.uncommittedGaps.map(\.link) == [gone.id, new.id])
+    #expect(sampler.resyncs == 0)
+
+    // What comes back may have been here between any two samples.
+    kernel.seconds += 600
+    kernel.links[2] = 50
+    kernel.overrun = true
+    try sampler.sample()
+    let gap = try #require(sampler.ledger.uncommittedGaps.last)
+    #expect(try record("l2").total.rxBytes == 50)
+    #expect(gap.link == gone.id && gap.to - gap.from >= 600 && gap.lossy && gap.reason == .vanished)
+  }
 }

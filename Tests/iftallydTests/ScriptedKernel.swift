@@ -37,9 +37,9 @@ final class ScriptedKernel: LinkKernel {
     return ListedLink(facts: facts, counters: links[index].map { LinkCounters(rxBytes: $0) })
   }
 
-  func list() -> [ListedLink] {
+  func list() -> LinkList {
     lists += 1
-    return links.keys.sorted().map(listed)
+    return LinkList(links: links.keys.sorted().map(listed), isWhole: true)
   }
 
   func drainEvents() -> DrainedEvents {

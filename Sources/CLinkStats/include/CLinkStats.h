@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "ls_clock.h"
+#include "ls_named.h"
 #include "ls_wireless.h"
 
 enum {
