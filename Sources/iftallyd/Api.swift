@@ -27,6 +27,8 @@ final class Api {
   var wakeUps: () -> UInt64 = { 0 }
   /// Has `answerWaiting` called after so many nanoseconds.
   var wakeAfter: (Int64) -> Void = { _ in }
+  /// Called with every question for the present.
+  var asked: () -> Void = {}
   /// Questions for the present that came right after a sample; no more than there are connections.
   var waiting: [(route: Route, request: HTTPRequest, exchange: HTTPExchange)] = []
 

@@ -12,10 +12,14 @@ final class Counting {
   let history: History
   /// Has `commit` called after so many milliseconds.
   var commitAfter: (Int) -> Void = { _ in }
+  /// Has `watchTick` called after so many nanoseconds.
+  var watchAfter: (Int64) -> Void = { _ in }
   /// Called when the store is a new file, with what was done about the old one.
   var storeWasReplaced: (_ notice: String?) -> Void = { _ in }
 
   private let say: (LogLevel, _ code: String, _ message: String) -> Void
+  private var watch = Watch()
+  private var isWatching = false
   private var lastCommit: Int64 = 0
   private var lastStep: (count: UInt64, boot: Int64) = (0, 0)
 
@@ -64,6 +68,23 @@ final class Counting {
     if sampler.now().utcSeconds % 3600 < 60 { sampler.checkCounters(olderThan: 1800) }
     commit()
     return isHealthy
+  }
+
+  /// A question for the present came; answering it takes the sample that may be due now.
+  func asked() {
+    watch.asked(at: sampler.now())
+    guard !isWatching, watch.nanosecondsUntilSample(at: sampler.now(), lastSample: nil) != nil else { return }
+    isWatching = true
+    watchAfter(Watch.interval)
+  }
+
+  /// Samples between the questions of somebody who watches; when nobody does any more only the minute does.
+  func watchTick() {
+    let wait = watch.nanosecondsUntilSample(at: sampler.now(), lastSample: sampler.ledger.lastSample)
+    isWatching = wait != nil
+    guard let wait else { return }
+    if wait == 0 { sampler.attemptSample() }
+    watchAfter(wait == 0 ? Watch.interval : wait)
   }
 
   /// Books the events that wait; a link that came or went is committed soon.

@@ -27,6 +27,7 @@ final class Daemon {
   private var retryTimer: TimerSource?
   private var minuteTimer: TimerSource?
   private var answerTimer: TimerSource?
+  private var watchTimer: TimerSource?
   private var isAnnounced = false
 
   private static let stopDeadlineSeconds = 20
@@ -147,6 +148,9 @@ final class Daemon {
     api.wakeAfter = { [unowned self] nanoseconds in
       try? answerTimer?.arm(afterMilliseconds: Int(nanoseconds / 1_000_000) + 1)
     }
+    watchTimer = try TimerSource(loop, .monotonic) { [unowned self] in counting.watchTick() }
+    counting.watchAfter = { [unowned self] in try? watchTimer?.arm(afterMilliseconds: Int($0 / 1_000_000) + 1) }
+    api.asked = { [unowned self] in counting.asked() }
     retryTimer = try TimerSource(loop, .monotonic) { [unowned self] in firstSample() }
     minuteTimer = try TimerSource(loop, .monotonic) { [unowned self] in minute() }
     counting.storeWasReplaced = { [unowned self] notice in

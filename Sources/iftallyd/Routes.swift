@@ -51,6 +51,7 @@ extension Api {
   func answer(_ request: HTTPRequest, _ exchange: HTTPExchange) -> HTTPReply {
     do throws(RequestError) {
       let route = try route(request)
+      if route.isPresent { asked() }
       guard route.isPresent, let wait = sampler.nanosecondsUntilSample() else {
         return try route.handler(self, request, exchange)
       }

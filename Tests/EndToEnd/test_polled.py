@@ -3,6 +3,7 @@ import time
 
 from Lab import links
 from Lab.client import figure_counters
+from Lab.daemon import wait_for
 from Lab.space import ip
 from Lab.truth import Counters
 
@@ -124,3 +125,41 @@ class Chosen(LabCase):
         self.assertEqual([warning["code"] for warning in status["warnings"]], ["polled_source"])
         self.assertTrue(status["cross_check"]["agree"])
         self.assertEqual(status["cross_check"]["checked_links"], 2)
+
+
+class Watched(LabCase):
+    """Samples are finer while somebody asks again and again."""
+
+    def test_the_tail_of_an_unseen_death_is_no_longer_than_a_good_second(self):
+        daemon = self.daemon(netlink="EPERM")
+        tun = links.Tun(self.lab, "tun0")
+        for _ in range(2):
+            daemon.client.interfaces()
+            time.sleep(0.6)
+        tun.push(2_000_000, 1_000_000)
+        truth = tun.since_base()
+        time.sleep(2)
+        tun.delete()
+        self.assertEqual(daemon.client.total("tun0"), truth)
+        self.assertEqual(daemon.client.interface("tun0")["total"]["quality"]["completeness"], "at_least")
+
+    def test_after_the_last_question_the_daemon_falls_asleep_again(self):
+        daemon = self.daemon()
+
+        def samples():
+            return daemon.client.status()["sample"]["count"]  # no question for the present
+
+        for _ in range(2):
+            daemon.client.interfaces()
+            time.sleep(0.6)
+        first = samples()
+        time.sleep(3)
+        self.assertGreaterEqual(samples() - first, 2)
+        wait_for(lambda: self._stands_still(samples), "no more samples", seconds=20, pause=0)
+
+    @staticmethod
+    def _stands_still(samples):
+        before = samples()
+        time.sleep(2.5)
+        # The status takes one of its own, and a minute may begin.
+        return samples() - before <= 2

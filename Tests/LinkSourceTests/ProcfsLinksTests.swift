@@ -100,11 +100,11 @@ struct ProcfsLinksTests {
       let sysfs = Sysfs()
       let links = try KernelLinks(now: { testMoment }, complete: { sysfs.complete(&$0) })
       let procfs = try openPolled()
-      let polled = try procfs.list()
+      let polled = try procfs.list().links
       let sample = try procfs.sample()
       let readings = sample.readings.map { ($0.ifindex, $0.counters) }
       guard !sample.overrun else { throw NamespaceError(what: "nothing had changed") }
-      return (polled, try links.list(), readings)
+      return (polled, try links.list().links, readings)
     }
     #expect(polled.count == 6 && told.count == 6 && readings.count == 6)
     for theirs in told {
@@ -149,7 +149,7 @@ struct ProcfsLinksTests {
     let names = try NetworkNamespace.withOne { _ in
       try ip("link add |x type ifb")
       try ip("link add \u{1B}[1m type ifb")
-      return try openPolled().list().map(\.facts.name.escaped)
+      return try openPolled().list().links.map(\.facts.name.escaped)
     }
     #expect(Set(names) == ["lo", "|x", "%1B[1m"])
   }
@@ -159,7 +159,7 @@ struct ProcfsLinksTests {
     let (fewest, restless, lists) = try NetworkNamespace.withOne { _ in
       try ipBatch((0..<60).map { "link add s\($0) type ifb" })
       let links = try openPolled()
-      let stay = Set(try links.list().map(\.facts.ifindex))
+      let stay = Set(try links.list().links.map(\.facts.ifindex))
       var fewest = stay.count
       var (restless, lists) = (0, 0)
       let commands = (0..<50).flatMap {
@@ -170,7 +170,7 @@ struct ProcfsLinksTests {
       }
       try whileBatchRuns(commands) {
         do {
-          let listed = try links.list()
+          let listed = try links.list().links
           fewest = min(fewest, stay.intersection(listed.map(\.facts.ifindex)).count)
           lists += 1
         } catch LinkSourceError.restlessNames {
