@@ -76,6 +76,8 @@ final class Sampler {
     if sample.readings.count < ledger.presentCount {
       missing = ledger.presentIndices
       for reading in sample.readings { missing.remove(reading.ifindex) }
+      // Its line was left out: it came or went, and may do so with every sample.
+      for ifindex in sample.events.compactMap(\.bornOrDead) { missing.remove(ifindex) }
     }
     return missingLines.areConfirmed(by: missing)
   }
