@@ -32,10 +32,14 @@ class Narrow(LabCase):
         daemon = self.narrow_daemon()
         tun.push(1_000_000, 500_000)
         self.assertEqual(self.look(daemon, "tun0")[0], tun.since_base())
+        daemon.pause()  # one who is asked again and again looks in between as well
         tun.push(WRAP, 0)  # the number is what it was
+        daemon.go_on()
         counted, label = self.look(daemon, "tun0")
         self.assertEqual((counted.rx_bytes, label), (1_000_000, "at_least"))
+        daemon.pause()
         tun.push(2 * WRAP + 70_000, 0)  # twice: only the rest shows
+        daemon.go_on()
         counted, label = self.look(daemon, "tun0")
         self.assertEqual((counted.rx_bytes, label), (1_070_000, "at_least"))
         truth = tun.since_base()

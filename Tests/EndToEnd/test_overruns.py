@@ -80,7 +80,9 @@ class Overruns(LabCase):
             same.push(dice.randrange(64, 40_000))
             happening = dice.randrange(3)
             if happening == 0:
+                daemon.pause()  # else it may read as fast as the kernel writes
                 self.flood("veth1", 60)
+                daemon.go_on()
             elif happening == 1:
                 same.delete()
                 same = links.Ifb(self.lab, "same0", index=500)
