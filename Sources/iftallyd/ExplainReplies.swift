@@ -26,25 +26,11 @@ extension Api {
     let query = UsageQuery(
       links: [record.id], tier: asked.resolution.tier,
       detail: detail(from: max(asked.from, record.firstSeen), at: now.utcSeconds), from: asked.from, to: asked.to)
-    history.ask(query) { [self] answer in
-      sampler.sampleForQuery()
-      switch answer {
-      case .failure(let error) where error.kind == .tooManyRows:
-        exchange.respond(RequestError.tooMuch("it would be made of more than \(query.maximumRows) rows").response)
-      case .failure(let error): exchange.respond(RequestError.storeUnavailable(error.description).response)
-      case .success(let stored):
-        var rows = history.complete(stored, ledger: ledger, from: asked.from, to: asked.to)
-        rows.keepOnly(record.id)
-        do throws(RequestError) {
-          if case .now(let response) = try Api.json(explanation(slot, asked, rows, at: ledger.lastSample ?? now)) {
-            exchange.respond(response)
-          }
-        } catch {
-          exchange.respond(error.response)
-        }
-      }
+    return ask(query, exchange) { [self] rows throws(RequestError) in
+      var rows = rows
+      rows.keepOnly(record.id)
+      return try Api.json(explanation(slot, asked, rows, at: ledger.lastSample ?? now))
     }
-    return .later
   }
 
   /// The finest tier that is still kept from there on; lives are told apart best by it.

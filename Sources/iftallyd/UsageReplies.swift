@@ -36,6 +36,16 @@ extension Api {
     let query = UsageQuery(
       links: asked.slots.map { $0.map { ledger.records[$0].id } }, tier: asked.resolution.tier, from: asked.from,
       to: asked.to)
+    return ask(query, exchange) { [self] rows throws(RequestError) in
+      try Api.json(try reply(asked, rows, at: ledger.lastSample ?? now))
+    }
+  }
+
+  /// Answers from what the store has of the query's span and what came after it.
+  func ask(
+    _ query: UsageQuery, _ exchange: HTTPExchange,
+    reply: @escaping (_ rows: UsageRows) throws(RequestError) -> HTTPReply
+  ) -> HTTPReply {
     history.ask(query) { [self] answer in
       // The disk may have taken a while: what is newer than the store's answer is of this moment.
       sampler.sampleForQuery()
@@ -44,12 +54,9 @@ extension Api {
         exchange.respond(RequestError.tooMuch("it would be made of more than \(query.maximumRows) rows").response)
       case .failure(let error): exchange.respond(RequestError.storeUnavailable(error.description).response)
       case .success(let stored):
-        let rows = history.complete(stored, ledger: ledger, from: asked.from, to: asked.to)
         do throws(RequestError) {
-          let reply = try reply(asked, rows, at: ledger.lastSample ?? now)
-          if case .now(let response) = try Api.json(reply) {
-            exchange.respond(response)
-          }
+          let rows = history.complete(stored, ledger: ledger, from: query.from, to: query.to)
+          if case .now(let response) = try reply(rows) { exchange.respond(response) }
         } catch {
           exchange.respond(error.response)
         }
