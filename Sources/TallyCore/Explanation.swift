@@ -288,16 +288,6 @@ private func lesser(_ a: Amounts, _ b: Amounts) -> Amounts {
 }
 
 extension Tier {
-  /// Its periods.
-  fileprivate var resolution: Resolution {
-    switch self {
-    case .minute: .minute
-    case .fiveMinutes: .fiveMinutes
-    case .hour: .hour
-    case .day: .day
-    }
-  }
-
   /// Seconds of its longest period.
   fileprivate var longest: Int64 {
     switch self {

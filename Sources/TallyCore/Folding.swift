@@ -13,9 +13,9 @@ extension Watermarks {
   package func dueFolds(at second: Int64, calendar: LocalCalendar) -> [Fold] {
     var after = self
     var folds: [Fold] = []
-    for (tier, resolution) in [(Tier.fiveMinutes, Resolution.fiveMinutes), (.hour, .hour), (.day, .day)] {
-      let end = calendar.start(resolution, second)
-      guard end > after[tier], tier.source.map({ end <= after[$0] }) ?? false else { continue }
+    for tier in Tier.allCases {
+      let end = calendar.start(tier.resolution, second)
+      guard let source = tier.source, end > after[tier], end <= after[source] else { continue }
       folds.append(Fold(tier: tier, start: after[tier], end: end))
       after[tier] = end
     }

@@ -60,7 +60,7 @@ extension Ledger {
   mutating func amend(_ old: Incarnation, slot: Int, by late: Amounts, _ placement: Placement) {
     guard !late.isZero else { return }
     let (first, last) = (placement.slices[0].start, placement.slices[placement.slices.count - 1].start)
-    let position = lives.firstIndex { $0.slot == slot }
+    let position = position(ofSlot: slot)
     if let position, (lives[position].ifindex, lives[position].opened) == (old.ifindex, old.opened) {
       lives[position].firstMinute = min(lives[position].firstMinute, first)
       lives[position].lastMinute = max(lives[position].lastMinute, last)
@@ -78,7 +78,7 @@ extension Ledger {
 
   /// The present life of a link with all that it counted until now; nil when the link is absent.
   package func openIncarnation(slot: Int) -> Incarnation? {
-    guard let now = lastMoment, let position = lives.firstIndex(where: { $0.slot == slot }) else { return nil }
+    guard let now = lastMoment, let position = position(ofSlot: slot) else { return nil }
     var open = incarnation(lives[position], closed: nil, death: nil, at: now)
     open.booked = open.booked.map { ended($0, slot: slot) }
     return open

@@ -114,9 +114,13 @@ extension Ledger {
   }
 
   /// True when the link of this slot is there now.
-  package func isPresent(_ slot: Int) -> Bool {
-    guard let ifindex = facts[slot]?.ifindex, let position = positions[ifindex] else { return false }
-    return lives[position].slot == slot
+  package func isPresent(_ slot: Int) -> Bool { position(ofSlot: slot) != nil }
+
+  /// Where in `lives` the present link of this slot is.
+  func position(ofSlot slot: Int) -> Int? {
+    guard let ifindex = facts[slot]?.ifindex, let position = positions[ifindex], lives[position].slot == slot
+    else { return nil }
+    return position
   }
 
   func baseline(of life: Life, at now: Moment) -> Baseline {

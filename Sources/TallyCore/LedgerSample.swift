@@ -148,9 +148,7 @@ extension Ledger {
 
   /// Bytes a second over the last closed epoch, and its length in seconds; nil before the second sample.
   package func rate(slot: Int) -> (rx: Double, tx: Double, seconds: Double)? {
-    guard lastEpochNanoseconds > 0, let ifindex = facts[slot]?.ifindex, let position = positions[ifindex],
-      lives[position].slot == slot
-    else { return nil }
+    guard lastEpochNanoseconds > 0, let position = position(ofSlot: slot) else { return nil }
     let seconds = Double(lastEpochNanoseconds) / 1e9
     let bytes = lives[position].rateBytes(epoch: epoch)
     return (Double(bytes.rx) / seconds, Double(bytes.tx) / seconds, seconds)

@@ -106,10 +106,7 @@ extension Ledger {
 
   /// Books what an end received last, by what the other one sent in all.
   private mutating func complete(_ half: VethHalf, with other: LinkCounters, at now: Moment) {
-    func above(_ a: UInt64, _ b: UInt64) -> UInt64 { a > b ? a - b : 0 }
-    var received = Amounts.zero
-    received.rxBytes = above(other.txBytes, half.counters.rxBytes)
-    received.rxPackets = above(other.txPackets, half.counters.rxPackets)
+    let received = increase(LinkCounters(rxBytes: other.txBytes, rxPackets: other.txPackets), half.counters)
     let ceiling = Ceiling.over(nanoseconds: now.boot - half.fromBoot, speedMbit: nil, width: .bits64)
     guard received.rxBytes <= ceiling.bytes else { return giveUp(half, at: now) }
     let span = placement(fromBoot: half.fromBoot, to: now)

@@ -17,6 +17,18 @@ package enum Resolution: String, Sendable, CaseIterable {
   }
 }
 
+extension Tier {
+  /// Its own periods.
+  package var resolution: Resolution {
+    switch self {
+    case .minute: .minute
+    case .fiveMinutes: .fiveMinutes
+    case .hour: .hour
+    case .day: .day
+    }
+  }
+}
+
 /// Local time as values: implemented with the C library's zone tables outside the core, with tables in tests.
 package struct LocalCalendar: Sendable {
   /// UTC seconds of the start of the local period of this resolution that holds the given UTC second.

@@ -17,7 +17,8 @@ struct BucketTable {
     while row.start >= watermarks[own], let source = own.source { own = source }
     for tier in Tier.allCases where tier == own || (tier > own && row.start < watermarks[tier]) {
       if tier != .day, let bound = retention[tier], row.start < min(bound, unfolded(tier, watermarks)) { continue }
-      let start = tier.resolution.map { calendar.start($0, row.start) } ?? row.start
+      // Minutes are kept as they are given.
+      let start = tier == .minute ? row.start : calendar.start(tier.resolution, row.start)
       try add(row.seen(from: tier, start: start))
     }
   }
@@ -25,7 +26,8 @@ struct BucketTable {
   /// Sums the source tier's rows in [start, end) into rows of the fold's tier, one a link and local period, the first
   /// of which begins at the fold's start.
   func fold(_ fold: Fold) throws(StoreError) {
-    guard let source = fold.tier.source, let resolution = fold.tier.resolution else { return }
+    guard let source = fold.tier.source else { return }
+    let resolution = fold.tier.resolution
     let select = try database.statement(
       """
       SELECT start, link, rx_bytes, tx_bytes, rx_packets, tx_packets, placed_rx, placed_tx, flags FROM bucket
@@ -97,18 +99,6 @@ struct BucketTable {
       .counter(sum.amounts.rxBytes), .counter(sum.amounts.txBytes), .counter(sum.amounts.rxPackets),
       .counter(sum.amounts.txPackets), .counter(sum.placedRx), .counter(sum.placedTx),
       .integer(Int64(sum.flags.rawValue)))
-  }
-}
-
-extension Tier {
-  /// The periods of a folded tier; nil for the minute, which rows are given in.
-  fileprivate var resolution: Resolution? {
-    switch self {
-    case .minute: nil
-    case .fiveMinutes: .fiveMinutes
-    case .hour: .hour
-    case .day: .day
-    }
   }
 }
 

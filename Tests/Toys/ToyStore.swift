@@ -158,13 +158,4 @@ package struct ToyStore {
 
 extension Tier {
   fileprivate var place: Int { Int(rawValue) }
-
-  package var resolution: Resolution {
-    switch self {
-    case .minute: .minute
-    case .fiveMinutes: .fiveMinutes
-    case .hour: .hour
-    case .day: .day
-    }
-  }
 }

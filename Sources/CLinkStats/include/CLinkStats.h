@@ -90,8 +90,9 @@ struct ls_link {
 
 // Parses the one netlink message that `bytes` starts with; nothing after its nlmsg_len is looked at. `bytes` is 4-byte
 // aligned, as netlink's messages are. Returns LS_LINK or LS_LINK_GONE with *ret_link written, LS_STATS with *ret_stat
-// written, LS_NAMESPACE or LS_NAMESPACE_GONE with *ret_namespace written (not negative), LS_IGNORED (another type; a link message that is not AF_UNSPEC, so a bridge's report on its port; a report of
-// the wireless extensions, which has no facts; counters of another sort), -EBADMSG (a length that does not fit), or -EINVAL (not aligned).
+// written, LS_NAMESPACE or LS_NAMESPACE_GONE with *ret_namespace written (not negative), LS_IGNORED (another type; a link
+// message that is not AF_UNSPEC, so a bridge's report on its port; a report of the wireless extensions, which has no
+// facts; counters of another sort), -EBADMSG (a length that does not fit), or -EINVAL (not aligned).
 int ls_parse_message(const void *bytes, size_t length, struct ls_link *ret_link, struct ls_stat *ret_stat,
                      int32_t *ret_namespace);
 
