@@ -21,12 +21,15 @@ final class Counting {
   private var watch = Watch()
   private var isWatching = false
   private var lastCommit: Int64 = 0
-  private var lastStep: (count: UInt64, boot: Int64) = (0, 0)
+  private var noticedSteps: UInt64 = 0
+  /// Boot-clock instant before which nothing is dropped by age.
+  private var cautiousUntil: Int64 = 0
 
   /// Departures are committed at most this often.
   private static let commitSpacing = Moment.second
-  /// After a clock step nothing is dropped by age for this long.
-  private static let stepCaution: Int64 = 3600 * Moment.second
+  /// After a clock step nothing is dropped by age for this long, nor after a start that seems so much later than the end.
+  private static let caution: Int64 = 3600 * Moment.second
+  private static let longAbsence: Int64 = 86400 * Moment.second
 
   /// `say`: what the log should hold.
   init(
@@ -44,6 +47,7 @@ final class Counting {
 
   /// The first sample, its commit, and what the store has of today; false when the kernel did not answer: try again.
   func start() -> Bool {
+    let before = sampler.ledger.lastMoment
     do {
       try sampler.sample()
     } catch {
@@ -51,6 +55,10 @@ final class Counting {
       return false
     }
     sampler.checkCounters(olderThan: 0)
+    noteClockSteps()
+    // It may have been off for long, or its clock may be wrong: only time tells.
+    let now = sampler.now()
+    if let before, now.utc &- before.utc > Counting.longAbsence { cautiousUntil = now.boot &+ Counting.caution }
     commit()
     loadToday()
     recallGaps()
@@ -99,10 +107,12 @@ final class Counting {
   }
 
   func commit() {
+    // A store says when every link was read last: an event tells of one alone, and what the others counted before it
+    // would be placed after it by a process that goes on from there.
+    if sampler.ledger.lastMoment != sampler.ledger.lastSample { sampler.attemptSample() }
     let now = sampler.now().boot
     lastCommit = now
-    let stepped = lastStep.count > 0 && now - lastStep.boot < Counting.stepCaution
-    history.commit(sampler, clockStepped: stepped)
+    history.commit(sampler, clockStepped: now < cautiousUntil)
   }
 
   /// Days are other spans in another zone.
@@ -133,8 +143,9 @@ final class Counting {
 
   private func noteClockSteps() {
     let ledger = sampler.ledger
-    guard ledger.clockStepCount != lastStep.count, let step = ledger.clockSteps.last else { return }
-    lastStep = (ledger.clockStepCount, sampler.now().boot)
+    guard ledger.clockStepCount != noticedSteps, let step = ledger.clockSteps.last else { return }
+    noticedSteps = ledger.clockStepCount
+    cautiousUntil = sampler.now().boot &+ Counting.caution
     say(.notice, "clock_step", "the clock was set by \(step.by / Moment.second) s")
   }
 }

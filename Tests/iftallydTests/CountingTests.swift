@@ -1,0 +1,165 @@
+// What leads to a commit and what is in it, with a kernel, a store and clocks that do as they are told.
+import TallyCore
+import Testing
+
+@testable import LinkSource
+@testable import TallyStore
+@testable import iftallyd
+
+private let hour: Int64 = 3600
+private let year: Int64 = 365 * 86400
+
+struct CountingTests {
+  private let kernel = ToldKernel()
+  private let store = ToldStore()
+
+  /// A daemon that goes on from `stored`.
+  private func counting(restoring stored: StoredState?) -> Counting {
+    let kernel = kernel
+    let sampler = Sampler(kernel: kernel, now: { kernel.now }, calendar: localCalendar(), restoring: stored)
+    let history = History(
+      workers: store, state: stored, watermarks: .new(at: kernel.now.utcSeconds, calendar: localCalendar()),
+      reason: nil)
+    return Counting(sampler: sampler, history: history, say: { _, _, _ in })
+  }
+
+  /// What a daemon that has run for a minute leaves behind.
+  private func stored() -> StoredState {
+    let first = counting(restoring: nil)
+    _ = first.start()
+    kernel.pass(60)
+    kernel.rxBytes += 1000
+    _ = first.tick()
+    return store.state
+  }
+
+  @Test("what is committed for the sake of an event was read then, from every link")
+  func eventCommit() {
+    let counting = counting(restoring: nil)
+    _ = counting.start()
+    kernel.pass(50)
+    kernel.rxBytes += 5000
+    kernel.events = [.appeared(ToldKernel.link(8, "tun8", rxBytes: 0))]
+    counting.linkEvents()
+    let commit = store.commits.last
+    #expect(commit?.at == kernel.now)
+    let bytes = commit?.rows.reduce(0) { $0 + $1.amounts.rxBytes }
+    #expect(bytes == 5000)
+    let baseline = commit?.links.first { $0.name.escaped == "tun7" }?.baseline
+    #expect(baseline?.counters.rxBytes == 5000)
+  }
+
+  @Test("a clock that seems to have leapt while nobody ran makes nothing be dropped by age for an hour")
+  func lateStart() {
+    let stored = stored()
+    for isReboot in [false, true] {
+      kernel.leap(seconds: year)
+      if isReboot { kernel.reboot() }
+      let counting = counting(restoring: stored)
+      _ = counting.start()
+      let first = store.commits.last
+      #expect(first?.retention.isEmpty == true)
+      kernel.pass(hour - 60)
+      _ = counting.tick()
+      #expect(store.commits.last?.retention.isEmpty == true)
+      kernel.pass(hour)
+      _ = counting.tick()
+      #expect(store.commits.last?.retention.isEmpty == false)
+    }
+  }
+
+  @Test("a start soon after the end drops what is too old at once")
+  func soonStart() {
+    let stored = stored()
+    kernel.pass(hour)
+    let counting = counting(restoring: stored)
+    _ = counting.start()
+    #expect(store.commits.last?.retention.isEmpty == false)
+  }
+}
+
+/// Links 7 and, when told of, 8; time stands still until it is passed.
+private final class ToldKernel: LinkKernel {
+  let source = LinkCounterSource.netlink
+  let eventDescriptor: Int32 = -1
+  let receiveBufferBytes: UInt32 = 0
+  let health = KernelHealth()
+  var now = Moment(
+    utc: 1_700_000_000 * Moment.second, boot: 1000 * Moment.second, bootID: BootID(high: 1, low: 1))
+  var rxBytes: UInt64 = 0
+  var events: [LinkEvent] = []
+  private let readings = UnsafeMutableBufferPointer<Reading>.allocate(capacity: 1)
+
+  deinit { readings.deallocate() }
+
+  static func link(_ ifindex: UInt32, _ name: String, rxBytes: UInt64) -> ListedLink {
+    var facts = LinkFacts()
+    facts.ifindex = ifindex
+    facts.name = LinkName(escaped: name)
+    facts.infoKind = "tun"
+    return ListedLink(facts: facts, counters: LinkCounters(rxBytes: rxBytes))
+  }
+
+  func pass(_ seconds: Int64) {
+    now.utc += seconds * Moment.second
+    now.boot += seconds * Moment.second
+  }
+
+  func leap(seconds: Int64) { now.utc += seconds * Moment.second }
+
+  func reboot() {
+    now.boot = 10 * Moment.second
+    now.bootID.low += 1
+    rxBytes = 0
+  }
+
+  func list() -> LinkList { LinkList(links: [ToldKernel.link(7, "tun7", rxBytes: rxBytes)], isWhole: true) }
+
+  func drainEvents() -> DrainedEvents {
+    defer { events = [] }
+    return DrainedEvents(events: events, overrun: false)
+  }
+
+  func sample() -> Sample {
+    readings.initializeElement(at: 0, to: Reading(ifindex: 7, counters: LinkCounters(rxBytes: rxBytes)))
+    return Sample(
+      at: now, events: drainEvents().events, readings: UnsafeBufferPointer(readings), width: .bits64, overrun: false)
+  }
+
+  func crossCheck() -> CrossCheck { CrossCheck(checkedLinks: 0, disagreements: []) }
+}
+
+/// Takes every commit and remembers it.
+private final class ToldStore: StoreQueue {
+  private(set) var commits: [Commit] = []
+  private var results: [StoreResult] = []
+  var state = StoredState(
+    sequence: 0, lastMoment: nil, links: [], watermarks: Watermarks(fiveMinutes: 0, hour: 0, day: 0))
+  let health = StoreHealth(
+    path: "", state: .ok, message: nil, sizeBytes: 0, commits: 0, failures: 0, pendingCommits: 0)
+
+  func submit(_ commit: Commit, wake: Bool) {
+    commits.append(commit)
+    state.sequence = commit.sequence
+    state.lastMoment = commit.at
+    let changed = Set(commit.links.map(\.id))
+    state.links = state.links.filter { !changed.contains($0.id) } + commit.links
+    for fold in commit.folds { state.watermarks[fold.tier] = fold.end }
+    results.append(.committed(sequence: commit.sequence))
+  }
+
+  func query(_ query: UsageQuery, token: UInt64) {
+    let rows = UsageRows(
+      sequence: state.sequence, watermarks: state.watermarks, rows: [], gaps: [], incarnations: [])
+    results.append(.rows(token: token, .success(rows)))
+  }
+
+  func takeResults() -> [StoreResult] {
+    defer { results = [] }
+    return results
+  }
+
+  func reopen() {}
+  func waitForCommits(deadlineSeconds: Int) {}
+  func stop(commit: Commit?, deadlineSeconds: Int) -> (results: [StoreResult], finished: Bool) { ([], true) }
+}
