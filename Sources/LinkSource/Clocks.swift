@@ -17,9 +17,11 @@ package struct Clocks: Sendable {
     bootID = readBootID(bootIDPath) ?? .unknown
   }
 
-  /// This moment; the two clocks are read one after the other.
+  /// This moment; the clocks are read one after the other.
   package func now() -> Moment {
-    Moment(utc: nanoseconds(CLOCK_REALTIME), boot: nanoseconds(CLOCK_BOOTTIME), bootID: bootID)
+    let (utc, boot) = (nanoseconds(CLOCK_REALTIME), nanoseconds(CLOCK_BOOTTIME))
+    // CLOCK_MONOTONIC stands still while the machine is suspended.
+    return Moment(utc: utc, boot: boot, bootID: bootID, asleep: max(0, boot - nanoseconds(CLOCK_MONOTONIC)))
   }
 }
 

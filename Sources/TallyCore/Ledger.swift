@@ -162,7 +162,10 @@ extension Ledger {
 
   /// The span from an instant of the boot clock until `now`, on the wall clock as it stands now.
   func placement(fromBoot: Int64, to now: Moment) -> Placement {
-    Placement(from: now.utc - max(0, now.boot - fromBoot), to: now.utc, calendar: calendar)
+    let length = max(0, now.boot - fromBoot)
+    return Placement(
+      from: now.utc - length, to: now.utc, asleep: min(length, lastSample.map(now.slept(since:)) ?? 0),
+      calendar: calendar)
   }
 
   /// When counting began here: the first link ever seen, UTC seconds.
@@ -180,7 +183,7 @@ extension Ledger {
     let last = placement.slices.count == 1 ? first : placement.slices[placement.slices.count - 1].start
     lives[position].firstMinute = min(lives[position].firstMinute, first)
     lives[position].lastMinute = max(lives[position].lastMinute, last)
-    guard placement.slices.count == 1 else {
+    guard placement.slices.count == 1, placement.flags.isEmpty else {
       flushOpen(at: position)
       return place(amounts, flags: flags, slot: slot, placement)
     }

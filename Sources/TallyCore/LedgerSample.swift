@@ -139,11 +139,13 @@ extension Ledger {
   }
 
   private mutating func closeEpoch(at now: Moment) {
-    let length = now.boot - epochStart
+    // Time asleep is no time in which anything could pass.
+    let awake = now.boot - (now.asleep ?? 0)
+    let length = awake - epochStart
     guard epochStart == 0 || length >= Ledger.epochLength else { return }
     lastEpochNanoseconds = epochStart == 0 ? 0 : length
     epoch &+= 1
-    epochStart = now.boot
+    epochStart = awake
   }
 
   /// Bytes a second over the last closed epoch, and its length in seconds; nil before the second sample.

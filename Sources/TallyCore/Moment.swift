@@ -21,11 +21,15 @@ package struct Moment: Hashable, Sendable {
   /// CLOCK_BOOTTIME, nanoseconds since boot, suspend included. Never steps.
   package var boot: Int64
   package var bootID: BootID
+  /// The part of `boot` that the machine was suspended for (CLOCK_BOOTTIME less CLOCK_MONOTONIC); nil when it is not
+  /// known: a store does not keep it.
+  package var asleep: Int64?
 
-  package init(utc: Int64, boot: Int64, bootID: BootID) {
+  package init(utc: Int64, boot: Int64, bootID: BootID, asleep: Int64? = nil) {
     self.utc = utc
     self.boot = boot
     self.bootID = bootID
+    self.asleep = asleep
   }
 
   /// Nanoseconds a second.
@@ -42,6 +46,14 @@ package struct Moment: Hashable, Sendable {
   /// clock that went back proves another boot, also where the boot id is not known.
   package func elapsed(since earlier: Moment) -> Int64? {
     bootID == earlier.bootID && earlier.boot >= 0 && boot >= earlier.boot ? boot - earlier.boot : nil
+  }
+
+  /// Nanoseconds since `earlier` that the machine slept; 0 where that is not known, and for what is less than a second,
+  /// since the two clocks are read one after the other.
+  func slept(since earlier: Moment) -> Int64 {
+    guard let elapsed = elapsed(since: earlier), let asleep, let before = earlier.asleep else { return 0 }
+    let slept = min(asleep &- before, elapsed)
+    return slept >= Moment.second ? slept : 0
   }
 }
 

@@ -24,7 +24,17 @@ struct Placement {
   ]
 
   /// Cuts [from, to] (UTC nanoseconds, `from` <= `to`).
-  init(from: Int64, to: Int64, calendar: LocalCalendar) {
+  ///
+  /// `asleep`: the part of it, nanoseconds, in which the machine was suspended. Nothing passes then, and the one who wakes
+  /// with it looks at once, so all passed before: the slices end that much earlier. That is likely and not certain, so the
+  /// flags are those of the whole span.
+  init(from: Int64, to: Int64, asleep: Int64 = 0, calendar: LocalCalendar) {
+    guard asleep == 0 else {
+      let whole = Placement(from: from, to: to, calendar: calendar)
+      flags = whole.flags
+      slices = flags.isEmpty ? whole.slices : Placement(from: from, to: to - asleep, calendar: calendar).slices
+      return
+    }
     let firstMinute = floorDivide(from, Moment.minute)
     let lastMinute = floorDivide(to, Moment.minute)
     if firstMinute == lastMinute {

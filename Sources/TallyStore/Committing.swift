@@ -81,6 +81,8 @@ extension Store {
 extension StoredMeta {
   /// The commit is the last one that was stored.
   fileprivate func isAfter(_ commit: Commit) -> Bool {
-    sequence == commit.sequence && at == commit.at
+    // Without the time asleep, which is not stored.
+    sequence == commit.sequence && at?.utc == commit.at.utc && at?.boot == commit.at.boot
+      && at?.bootID == commit.at.bootID
   }
 }

@@ -21,6 +21,18 @@ struct ClocksTests {
     #expect(first.bootID == BootID(text: text.trimmingCharacters(in: .newlines)))
   }
 
+  @Test("time asleep is what the monotonic clock lacks of the boot clock")
+  func asleep() {
+    let clocks = Clocks()
+    var (boot, monotonic) = (timespec(), timespec())
+    clock_gettime(CLOCK_BOOTTIME, &boot)
+    clock_gettime(CLOCK_MONOTONIC, &monotonic)
+    let asleep = Int64(boot.tv_sec - monotonic.tv_sec) * Moment.second + Int64(boot.tv_nsec - monotonic.tv_nsec)
+    let told = clocks.now().asleep ?? -1
+    #expect(told >= 0)
+    #expect(abs(told - asleep) < Moment.second)
+  }
+
   @Test("the boot id is read as 128 bits, and nothing else is one")
   func bootID() {
     #expect(
