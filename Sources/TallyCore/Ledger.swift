@@ -48,6 +48,8 @@ package struct Ledger: Sendable {
   /// UTC seconds: no amount was ever put at or after this. Ahead of the clock after that was set back.
   var bookedUntil = Int64.min
 
+  /// Set while the clock cannot be right and nothing of this boot is committed.
+  var undated: Undated?
   /// The clock steps seen by this process, newest last, at most `keptSteps`.
   package internal(set) var clockSteps: [ClockStep] = []
   package internal(set) var clockStepCount: UInt64 = 0
@@ -101,9 +103,11 @@ struct NearEnd: Sendable {
 extension Ledger {
   /// Takes the time of an observation: finds steps of the clock, opens the day.
   mutating func advance(to now: Moment) {
+    noteClock(now, after: lastMoment)
     if let last = lastMoment, let elapsed = now.elapsed(since: last) {
       let step = now.utc &- last.utc &- elapsed
       if step.magnitude >= Moment.second {
+        redate(from: last, by: step)
         let record = ClockStep(at: now.utcSeconds, by: step)
         clockStepCount += 1
         clockSteps.append(record)
@@ -111,6 +115,7 @@ extension Ledger {
         if pending.steps.count < Ledger.keptSteps { pending.steps.append(record) }
       }
     }
+    if let behind = undated?.behind, now.utc >= behind { undated = nil }
     lastMoment = now
     let second = now.utcSeconds
     if second < day.start || second >= day.end { openDay(holding: second) }

@@ -25,6 +25,8 @@ extension Ledger {
     commit.incarnations = pending.incarnations
     commit.gaps = pending.gaps
     commit.clockSteps = pending.steps
+    // What is stored keeps its date.
+    undated = nil
     dirtySlots.removeAll(keepingCapacity: true)
     pending = Pending()
     return commit

@@ -24,12 +24,15 @@ final class Counting {
   private var noticedSteps: UInt64 = 0
   /// Boot-clock instant before which nothing is dropped by age.
   private var cautiousUntil: Int64 = 0
+  /// Boot-clock instant since which commits wait for the clock to be set.
+  private var undatedSince = Int64.max
 
   /// Departures are committed at most this often.
   private static let commitSpacing = Moment.second
   /// After a clock step nothing is dropped by age for this long, nor after a start that seems so much later than the end.
   private static let caution: Int64 = 3600 * Moment.second
   private static let longAbsence: Int64 = 86400 * Moment.second
+  private static let longestWait: Int64 = 300 * Moment.second
 
   /// `say`: what the log should hold.
   init(
@@ -111,8 +114,22 @@ final class Counting {
     // would be placed after it by a process that goes on from there.
     if sampler.ledger.lastMoment != sampler.ledger.lastSample { sampler.attemptSample() }
     let now = sampler.now().boot
+    if mustWait(at: now) { return }
     lastCommit = now
     history.commit(sampler, clockStepped: now < cautiousUntil)
+  }
+
+  /// Until the clock is set what was counted under it can be dated right only as long as it is not stored: it waits, but
+  /// not for long, since a crash of the machine would take it.
+  private func mustWait(at now: Int64) -> Bool {
+    history.isHeld = sampler.ledger.isUndated
+    guard history.isHeld else { return false }
+    undatedSince = min(undatedSince, now)
+    if now - undatedSince < Counting.longestWait, sampler.ledger.uncommittedCount < Commit.rowBound { return true }
+    history.isHeld = false
+    say(
+      .warning, "clock_not_set", "the wall clock is earlier than it can be; what was counted is stored under its date")
+    return false
   }
 
   /// Days are other spans in another zone.

@@ -27,6 +27,9 @@ final class History {
   /// Gaps that concern every link, for the coverage of totals, newest last.
   private(set) var gaps: [Gap] = []
 
+  /// Commits wait for the clock to be set.
+  var isHeld = false
+
   /// Called when the store is a new file: the ledger has to hand over everything it knows.
   var storeWasReplaced: (_ notice: String?) -> Void = { _ in }
   /// Called when a commit failed, with what is wrong and what to do.
@@ -58,7 +61,7 @@ final class History {
   }
 
   /// False while the baseline of a new store is not in it yet: figures that were told before would not survive a kill.
-  var isFounded: Bool { workers == nil || committed != nil || failureCount > 0 }
+  var isFounded: Bool { workers == nil || committed != nil || failureCount > 0 || isHeld }
 
   /// Rows that wait to be written.
   var pendingRows: Int { (waiting?.rows.count ?? 0) + (inFlight?.rows.count ?? 0) }

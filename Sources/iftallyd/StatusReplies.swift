@@ -84,6 +84,12 @@ extension Api {
     if let committed = history.committed, let age = now.elapsed(since: committed), age > Api.lateCommit {
       warn("commit_late", "nothing was committed for \(age / Moment.second) s", "look at the disk of the store")
     }
+    if ledger.isUndated {
+      warn(
+        "clock_not_set",
+        "the wall clock is earlier than it can be: what is counted waits to be dated, for 5 minutes at most",
+        "set the clock, or let systemd-timesyncd or chrony set it")
+    }
     if let error = sampler.lastError {
       warn("sampling_failed", "the last sample failed: \(error)", "run 'iftally doctor'")
     }

@@ -8,7 +8,7 @@ import unittest
 
 from Lab import links
 from Lab.client import figure_counters
-from Lab.clock import FAKETIME, FakeTime
+from Lab.clock import FAKETIME, FakeTime, TurnedClock
 from Lab.daemon import wait_for
 from Lab.programs import must_run
 from Lab.truth import Counters
@@ -100,3 +100,71 @@ class ChangedZone(LabCase):
         self.assert_today(daemon, -10, veth.since_base())
         daemon.restart()
         self.assert_today(daemon, -10, veth.since_base())
+
+
+class UnsetClock(LabCase):
+    """A board without a clock of its own: every boot begins in 1970, and later the network tells the time."""
+
+    def unset(self):
+        """A clock that stands shortly after 1970, behind a boot that nobody has seen."""
+        clock = TurnedClock(self.lab)
+        clock.turn(40 - int(time.time()))
+        return clock
+
+    def warnings(self, daemon):
+        return [warning["code"] for warning in daemon.client.status()["warnings"]]
+
+    def assert_dated(self, daemon, name, truth, since):
+        """All of it is in minutes since then, but for what was there before."""
+        reply = daemon.client.present("/v1/usage", interface=name, **{"from": "all"}, resolution="minute")
+        points = reply["series"][0]["points"]
+        self.assertEqual(sum(point["rx_bytes"] for point in points), truth.rx_bytes)
+        self.assertTrue(all(second(point["start"]) > since - 120 for point in points), points)
+
+    def test_what_is_counted_before_the_clock_is_set_gets_its_date_then(self):
+        begun = time.time()
+        booted = begun - time.clock_gettime(time.CLOCK_BOOTTIME)
+        veth = links.Veth(self.lab, "veth1")
+        daemon = self.daemon()
+        veth.push(1_000_000, 500_000)
+        self.assert_link(daemon, veth)
+        self.assertEqual(daemon.stop(), 0, daemon.log())
+        self.lab.new_boot()
+        clock = self.unset()
+        daemon.environment.update(clock.environment)
+        veth.push(2_000_000, 0)
+        before = veth.since_base()
+        daemon.start()
+        self.assertIn("clock_not_set", self.warnings(daemon))
+        veth.push(4_000_000, 0)
+        tun = links.Tun(self.lab, "tun0")
+        tun.push(300_000, 0)
+        self.assert_link(daemon, tun)
+        clock.turn(0)
+        # What the counter showed before the reboot shows it again: this kernel was not booted.
+        truth = before.plus(Counters(1_000_000, 500_000)).rx_bytes
+        self.assertGreaterEqual(daemon.client.total("veth1").rx_bytes, truth)
+        self.assertNotIn("clock_not_set", self.warnings(daemon))
+        for _ in range(2):  # before the commit, and from the store
+            self.assert_link(daemon, tun)
+            self.assert_dated(daemon, "tun0", tun.since_base(), begun)
+            self.assert_dated(daemon, "veth1", daemon.client.total("veth1"), booted)  # born while nobody looked
+            self.assertEqual(daemon.stop(), 0, daemon.log())
+            daemon.start()
+
+    def test_the_very_first_start_is_ready_at_once_and_begins_when_the_clock_says_later(self):
+        begun = time.time()
+        clock = self.unset()
+        veth = links.Veth(self.lab, "veth1")
+        daemon = self.daemon(environment=clock.environment)
+        self.assertIn("clock_not_set", self.warnings(daemon))
+        veth.push(2_000_000, 500_000)
+        self.assert_link(daemon, veth)
+        clock.turn(0)
+        for _ in range(2):
+            self.assert_link(daemon, veth)
+            self.assert_dated(daemon, "veth1", veth.since_base(), begun)
+            since = second(daemon.client.interface("veth1")["total"]["quality"]["since"])
+            self.assertGreater(since, begun - 120)
+            self.assertEqual(daemon.stop(), 0, daemon.log())
+            daemon.start()

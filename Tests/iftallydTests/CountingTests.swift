@@ -68,6 +68,35 @@ struct CountingTests {
     }
   }
 
+  @Test("commits wait for a clock that stands in 1970, for five minutes at most; figures are told all the same")
+  func unsetClock() {
+    let stored = stored()
+    for isSet in [true, false] {
+      store.forget()
+      kernel.leap(seconds: -kernel.now.utcSeconds)
+      kernel.reboot()
+      let counting = counting(restoring: stored)
+      _ = counting.start()
+      for _ in 1...4 {
+        kernel.pass(60)
+        kernel.rxBytes += 100
+        _ = counting.tick()
+      }
+      #expect(store.commits.isEmpty)
+      #expect(counting.history.isFounded)
+      if isSet { kernel.leap(seconds: 1_700_003_600) }
+      kernel.pass(60)
+      _ = counting.tick()
+      let rows = store.commits.flatMap(\.rows)
+      let bytes = rows.reduce(0) { $0 + $1.amounts.rxBytes }
+      let dates = rows.map { $0.start >= 1_700_000_000 }
+      #expect(bytes == 400)
+      let isDated = dates.allSatisfy { $0 == isSet }
+      #expect(isDated)
+      kernel.leap(seconds: 1_700_003_600 - kernel.now.utcSeconds)
+    }
+  }
+
   @Test("a start soon after the end drops what is too old at once")
   func soonStart() {
     let stored = stored()
@@ -159,6 +188,7 @@ private final class ToldStore: StoreQueue {
     return results
   }
 
+  func forget() { commits = [] }
   func reopen() {}
   func waitForCommits(deadlineSeconds: Int) {}
   func stop(commit: Commit?, deadlineSeconds: Int) -> (results: [StoreResult], finished: Bool) { ([], true) }
