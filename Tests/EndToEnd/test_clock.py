@@ -1,16 +1,18 @@
 """A wall clock that leaps under the daemon, and what it makes of the bytes before and after."""
 import datetime
+import json
 import os
 import subprocess
 import sys
 import time
 import unittest
+import zoneinfo
 
 from Lab import links
 from Lab.client import figure_counters
 from Lab.clock import FAKETIME, FakeTime, TurnedClock
 from Lab.daemon import wait_for
-from Lab.programs import must_run
+from Lab.programs import must_run, program
 from Lab.truth import Counters
 
 from .case import LabCase
@@ -168,3 +170,69 @@ class UnsetClock(LabCase):
             self.assertGreater(since, begun - 120)
             self.assertEqual(daemon.stop(), 0, daemon.log())
             daemon.start()
+
+
+class LocalDays(LabCase):
+    """Three days of a zone in which something happens to its clock, with a daemon that is restarted now and then."""
+
+    programs = ("iftallyd", "iftally")
+
+    def assert_days(self, name, begin, lengths):
+        """From `begin`, UTC, something passes every three and a half hours. `lengths`: the hours of days, by date."""
+        zone = zoneinfo.ZoneInfo(name)
+        veth, clock = links.Veth(self.lab, "veth1"), TurnedClock(self.lab)
+        ahead = int(second(begin + "+00:00") - time.time())
+        clock.turn(ahead)
+        daemon = self.daemon(environment={**clock.environment, "TZ": name})
+        days = {}
+        for number in range(21):
+            passed = number * 12_600
+            clock.turn(ahead + passed, boot=passed)
+            daemon.client.get("/v1/interfaces")  # what follows passes in this minute
+            size = 1000 + number
+            veth.push(size, 0)
+            veth.settled()
+            clock.turn(ahead + passed + 1, boot=passed + 1)
+            daemon.client.get("/v1/interfaces")
+            date = datetime.datetime.fromtimestamp(time.time() + ahead + passed, zone).date().isoformat()
+            days[date] = days.get(date, 0) + size
+            if number % 5 == 4:
+                daemon.restart()
+        daemon.restart()
+        self.assertEqual(daemon.client.total("veth1"), veth.since_base())
+        reply = daemon.client.get("/v1/usage", interface="veth1", **{"from": "all"}, resolution="day")
+        points = reply["series"][0]["points"]
+        self.assertEqual([(point["start"][:10], point["rx_bytes"]) for point in points], list(days.items()))
+        for date, hours in lengths.items():
+            point, = [point for point in points if point["start"].startswith(date)]
+            self.assertEqual(second(point["end"]) - second(point["start"]), hours * HOUR, point)
+        for resolution in ("hour", "month", "year"):
+            self.assertEqual(self.usage_sum(daemon, "veth1", resolution).rx_bytes, sum(days.values()), resolution)
+        shown = subprocess.run(
+            [program("iftally"), "--socket", daemon.socket, "days", "-i", "veth1", "--from", "all", "--json"],
+            capture_output=True, text=True, check=True).stdout
+        told = [point["start"][:10] for point in json.loads(shown)["series"][0]["points"]]
+        self.assertEqual(told, list(days))
+        return days
+
+    def test_a_day_that_the_zone_skips_is_not_there(self):
+        days = self.assert_days("Pacific/Apia", "2011-12-29T00:30:00", {"2011-12-29": 24, "2011-12-31": 24})
+        self.assertNotIn("2011-12-30", days)
+
+    def test_a_day_of_23_hours(self):
+        self.assert_days("Europe/Berlin", "2026-03-28T01:10:00", {"2026-03-28": 24, "2026-03-29": 23})
+
+    def test_a_day_of_25_hours(self):
+        self.assert_days("Europe/Berlin", "2026-10-24T01:10:00", {"2026-10-24": 24, "2026-10-25": 25})
+
+    def test_a_day_that_half_an_hour_is_taken_from(self):
+        self.assert_days("Australia/Lord_Howe", "2026-10-03T01:10:00", {"2026-10-04": 23.5})
+
+    def test_a_day_that_half_an_hour_is_given_to(self):
+        self.assert_days("Australia/Lord_Howe", "2026-04-04T01:10:00", {"2026-04-05": 24.5})
+
+    def test_days_of_a_zone_that_is_off_by_three_quarters_of_an_hour(self):
+        self.assert_days("Asia/Kathmandu", "2026-05-01T01:10:00", {"2026-05-02": 24})
+
+    def test_days_of_a_zone_that_is_off_by_half_an_hour(self):
+        self.assert_days("Asia/Kolkata", "2026-05-01T01:10:00", {"2026-05-02": 24})
