@@ -26,17 +26,26 @@ extension Ledger {
   /// while nobody watched: it counts from zero, placed over the time since.
   ///
   /// `events` are those that were drained after the list was read. They are applied first and in order, and
-  /// what they created or deleted is left out of the list, which may show either incarnation.
+  /// what they created or deleted is left out of the list, which may show either incarnation. `kept`, at a start, are
+  /// those of the absence, drained before the list was read: they are applied to the stored lives, and what they tell
+  /// is placed over the absence.
   ///
   /// `isWhole` false: links came or went while they were listed, and one that is not listed need not be gone. Without a
   /// store the next list then brings baselines, too.
   package mutating func apply(
-    _ links: [ListedLink], events: [LinkEvent], cause: ListCause, isWhole: Bool = true, at now: Moment
+    _ links: [ListedLink], kept: KeptEvents? = nil, events: [LinkEvent], cause: ListCause, isWhole: Bool = true,
+    at now: Moment
   ) {
     let before = isFounded ? lastSample : nil
     advance(to: now)
     let watchedUntil = watchedFrom(at: now)
-    if cause == .start { resumeLives(before, at: now) }
+    if cause == .start {
+      resumeLives(before, isWatched: kept?.isWhole ?? false, at: now)
+      if let kept, before != nil {
+        recall(kept.vethEnds)
+        apply(kept.events, at: now)
+      }
+    }
     var touched = Set(events.compactMap(\.bornOrDead))
     let listed = touched.union(links.map(\.facts.ifindex))
     // What is gone frees its name before anything takes it.
@@ -112,8 +121,9 @@ extension Ledger {
     }
   }
 
-  /// Brings back the lives of this boot and closes those of an earlier one.
-  private mutating func resumeLives(_ before: Moment?, at now: Moment) {
+  /// Brings back the lives of this boot and closes those of an earlier one. `isWatched`: a queue tells of all that
+  /// happened in between.
+  private mutating func resumeLives(_ before: Moment?, isWatched: Bool, at now: Moment) {
     guard let before else { return }
     let sameBoot = now.elapsed(since: before) != nil
     // Without a boot id a boot clock that is further on may still be that of another boot, unless it began then too.
@@ -124,7 +134,7 @@ extension Ledger {
     let gapEnd = max(
       sameBoot ? now.utcSeconds : floorDivide(now.bootInstant, Moment.second), gapStart &+ 1)
     pending.gaps.append(
-      Gap(link: nil, from: gapStart, to: gapEnd, reason: sameBoot ? .notRunning : .reboot, lossy: true))
+      Gap(link: nil, from: gapStart, to: gapEnd, reason: sameBoot ? .notRunning : .reboot, lossy: !isWatched))
     if !sameBoot, now.utcSeconds > gapEnd {
       pending.gaps.append(Gap(link: nil, from: gapEnd, to: now.utcSeconds, reason: .notRunning, lossy: true))
     }
@@ -161,6 +171,7 @@ extension Ledger {
       }
     }
     // What does not go on from its baseline may have come and gone unseen.
+    if isWatched { return }
     for slot in records.indices where !survivors.contains(slot) && !records[slot].totalIsAtLeast {
       records[slot].totalIsAtLeast = true
       dirtySlots.insert(slot)

@@ -26,6 +26,28 @@ extension Ledger {
     lives[position].farEnd = end
   }
 
+  /// The veth ends here, for a process that goes on from a kept queue of events.
+  package var vethEnds: [VethEnd] {
+    lives.compactMap { life in
+      guard life.isVeth else { return nil }
+      return VethEnd(
+        ifindex: life.ifindex, peer: life.farEnd?.ifindex ?? life.peer, namespace: life.farEnd?.namespace)
+    }
+  }
+
+  /// Gives resumed lives back what was known of their other ends.
+  mutating func recall(_ ends: [VethEnd]) {
+    for end in ends {
+      guard let position = positions[end.ifindex] else { continue }
+      lives[position].isVeth = true
+      if let namespace = end.namespace {
+        noteFarEnd(FarEnd(namespace: namespace, ifindex: end.peer), at: position)
+      } else {
+        lives[position].peer = end.peer
+      }
+    }
+  }
+
   /// True when the other end of a veth here is in the namespace.
   package func hasFarEnds(in namespace: Int32) -> Bool { farEnds.keys.contains { $0.namespace == namespace } }
 

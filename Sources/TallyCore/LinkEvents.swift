@@ -45,6 +45,11 @@ package enum LinkEvent: Sendable {
     }
   }
 
+  /// It cannot be made up for by a list of links.
+  package var isFleeting: Bool {
+    if case .changed = self { false } else { true }
+  }
+
   /// The link that it shows as it is now.
   package var link: ListedLink? {
     switch self {
@@ -55,6 +60,37 @@ package enum LinkEvent: Sendable {
 
   package var farEnd: FarEnd? {
     if case .farEndDeparted(let end, _, _) = self { end } else { nil }
+  }
+}
+
+/// Link events that the service manager's socket kept while no process read them.
+package struct KeptEvents: Sendable {
+  /// In the kernel's order, all after the last commit of the store that the ledger was restored from.
+  package var events: [LinkEvent]
+  /// Nothing that happened since that commit is missing.
+  package var isWhole: Bool
+  /// The veths of that commit, when nothing is missing.
+  package var vethEnds: [VethEnd]
+
+  package init(events: [LinkEvent], isWhole: Bool, vethEnds: [VethEnd]) {
+    self.events = events
+    self.isWhole = isWhole
+    self.vethEnds = vethEnds
+  }
+}
+
+/// A veth end here and where its other end is: what a dying end does not tell any more.
+package struct VethEnd: Hashable, Sendable {
+  package var ifindex: UInt32
+  /// The other end's index, 0 when it is not known.
+  package var peer: UInt32
+  /// The namespace of the other end; nil: this one.
+  package var namespace: Int32?
+
+  package init(ifindex: UInt32, peer: UInt32, namespace: Int32?) {
+    self.ifindex = ifindex
+    self.peer = peer
+    self.namespace = namespace
   }
 }
 

@@ -25,6 +25,18 @@ private let allWorlds: [ToyRules] = [
     weights: traffic + absences + nuisances + [(.create, 1), (.rename, 2), (.touch, 1)], isComplete: true,
     isUnlabelled: true),
   ToyRules(
+    name: "stops and starts with a queue that is kept",
+    weights: traffic + lives + moves + nuisances + [(.start, 2), (.stop, 2)], isComplete: true, isUnlabelled: true,
+    keepsQueue: true),
+  ToyRules(
+    name: "veth ends in other namespaces with a queue that is kept",
+    weights: traffic + lives + nuisances + [(.start, 2), (.stop, 2), (.farPair, 2), (.farDelete, 2), (.farNoise, 1)],
+    isComplete: true, isUnlabelled: true, hearsFarEnds: true, keepsQueue: true),
+  ToyRules(
+    name: "crashes and lost events with a queue that is kept",
+    weights: traffic + lives + moves + nuisances + absences + [(.overrun, 1), (.reboot, 1)], byIdentity: false,
+    keepsQueue: true),
+  ToyRules(
     name: "everything but odd drivers",
     weights: traffic + lives + moves + nuisances + absences + [(.overrun, 1), (.reboot, 1)], byIdentity: false),
   ToyRules(name: "odd drivers", weights: traffic + lives + moves + nuisances + oddDrivers + [(.flood, 1)]),

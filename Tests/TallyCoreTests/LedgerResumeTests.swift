@@ -142,6 +142,153 @@ struct LedgerResumeTests {
     #expect(daemon.ledger.records.count == 2)
   }
 
+  // MARK: With a queue that was kept
+
+  /// A crash after a commit, then these events, then a start a minute later.
+  private mutating func startKept(after happening: (inout ToyKernel) -> Void) {
+    daemon.keepsQueue = true
+    daemon.crash(&kernel)
+    happening(&kernel)
+    kernel.pass(60 * Moment.second)
+    daemon.start(&kernel)
+  }
+
+  /// Nothing says at_least: neither a total nor a gap.
+  private var isWhole: Bool {
+    !daemon.gaps.contains(where: \.lossy) && !daemon.ledger.records.contains(where: \.totalIsAtLeast)
+  }
+
+  @Test("deleted while away with the queue kept: its last bytes are counted, placed over the absence")
+  mutating func keptDeparture() {
+    startKept { kernel in
+      kernel.push("eth0", rx: 70, tx: 0)
+      kernel.delete(kernel.index(of: "eth0")!)
+    }
+    #expect(daemon.total("eth0")?.rxBytes == 1070)
+    #expect(isWhole)
+    #expect(notRunning.map { $0.to - $0.from } == [60])
+    let late = daemon.rows("eth0").suffix(2)
+    let bytes = late.reduce(0) { $0 + $1.amounts.rxBytes }
+    #expect(bytes == 70)
+    #expect(late.allSatisfy { $0.flags.contains(.acrossMinute) })
+    let deaths = daemon.store.incarnations.compactMap(\.death)
+    #expect(deaths == [.deleted])
+  }
+
+  @Test("made anew while away with the queue kept, on the same index: both lives count")
+  mutating func keptMadeAnew() {
+    startKept { kernel in
+      let index = kernel.index(of: "eth0")!
+      kernel.push("eth0", rx: 70, tx: 0)
+      kernel.delete(index)
+      kernel.create("eth0", kind: "", index: index)
+      kernel.push("eth0", rx: 9, tx: 0)
+    }
+    #expect(daemon.total("eth0")?.rxBytes == 1079)
+    #expect(daemon.record("eth0")?.resets == 1)
+    #expect(daemon.ledger.records.count == 2)
+    #expect(isWhole)
+  }
+
+  @Test("born and gone while away with the queue kept: it is known and counted")
+  mutating func keptShortLife() {
+    startKept { kernel in
+      let index = kernel.create("tun0", kind: "tun")
+      kernel.push("tun0", rx: 5, tx: 0)
+      kernel.delete(index)
+    }
+    #expect(daemon.total("tun0")?.rxBytes == 5)
+    #expect(isWhole)
+  }
+
+  @Test("renamed and then deleted while away with the queue kept: the history follows to the end")
+  mutating func keptRename() {
+    startKept { kernel in
+      let index = kernel.index(of: "eth0")!
+      kernel.rename(index, to: "wan0")
+      kernel.push("wan0", rx: 70, tx: 0)
+      kernel.delete(index)
+    }
+    #expect(daemon.total("wan0")?.rxBytes == 1070)
+    #expect(daemon.record("eth0") == nil)
+    #expect(isWhole)
+  }
+
+  @Test("a veth pair deleted while away with the queue kept: each end tells what the other received")
+  mutating func keptPair() {
+    kernel.createPair("va", "vb")
+    daemon.sample(&kernel, after: 1)
+    daemon.commit()
+    startKept { kernel in
+      kernel.push("va", rx: 70, tx: 5)
+      kernel.delete(kernel.index(of: "va")!)
+    }
+    #expect(daemon.total("va")?.rxBytes == 70)
+    #expect(daemon.total("vb")?.rxBytes == 5)
+    #expect(isWhole)
+  }
+
+  @Test("moved in while away with the queue kept: what it counted elsewhere is not ours")
+  mutating func keptMoveIn() {
+    kernel.create("wg0", kind: "wireguard")
+    kernel.push("wg0", rx: 10, tx: 0)
+    daemon.sample(&kernel, after: 1)
+    kernel.moveOut(kernel.index(of: "wg0")!)
+    daemon.sample(&kernel, after: 1)
+    daemon.commit()
+    startKept { kernel in
+      let index = kernel.links.values.first { !$0.isHere }!.facts.ifindex
+      kernel.push(index, rx: 1_000_000, tx: 0)
+      kernel.moveBack(index)
+      kernel.push("wg0", rx: 3, tx: 0)
+    }
+    #expect(daemon.total("wg0")?.rxBytes == 13)
+    #expect(isWhole)
+  }
+
+  @Test("events were read and not committed before the kill: the rest of the queue counts, and the gap says at_least")
+  mutating func keptWithHole() {
+    daemon.keepsQueue = true
+    kernel.push("eth0", rx: 70, tx: 0)
+    kernel.delete(kernel.index(of: "eth0")!)
+    daemon.wake(&kernel)
+    startKept { kernel in
+      kernel.push("eth1", rx: 9, tx: 0)
+      kernel.delete(kernel.index(of: "eth1")!)
+    }
+    #expect(daemon.total("eth0")?.rxBytes == 1000)
+    #expect(daemon.record("eth0")?.totalIsAtLeast == true)
+    #expect(daemon.total("eth1")?.rxBytes == 10)
+    #expect(notRunning.map(\.lossy) == [true])
+  }
+
+  @Test("the kept queue overflowed: what it holds counts, and the gap says at_least")
+  mutating func keptOverrun() {
+    startKept { kernel in
+      kernel.push("eth1", rx: 9, tx: 0)
+      kernel.delete(kernel.index(of: "eth1")!)
+      kernel.overrun = true
+      kernel.delete(kernel.index(of: "eth0")!)
+    }
+    #expect(daemon.total("eth1")?.rxBytes == 10)
+    #expect(daemon.gaps("eth0").map(\.reason) == [.vanished])
+    #expect(notRunning.map(\.lossy) == [true])
+  }
+
+  @Test("a queue of this boot after a store of another: what came and went before the start is counted from zero")
+  mutating func keptReboot() {
+    daemon.keepsQueue = true
+    daemon.crash(&kernel)
+    kernel.reboot()
+    kernel.listening = true
+    let index = kernel.create("eth0", kind: "")
+    kernel.push("eth0", rx: 300, tx: 0)
+    kernel.delete(index)
+    daemon.start(&kernel)
+    #expect(daemon.total("eth0")?.rxBytes == 1300)
+    #expect(daemon.gaps("eth0").map(\.reason) == [.reboot])
+  }
+
   @Test("a new boot counts from zero and is at_least, and its lives of before are closed")
   mutating func reboot() {
     daemon.crash(&kernel)

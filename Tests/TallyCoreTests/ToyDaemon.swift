@@ -11,6 +11,11 @@ struct ToyDaemon {
   var isRunning = false
   /// A commit that the store did not take.
   private var waiting: Commit?
+  /// The queue of events outlives the daemon.
+  var keepsQueue = false
+  /// What is noted beside it: the last commit holds all that was read from it.
+  private var queueIsWhole = false
+  private var vethEnds: [VethEnd] = []
 
   init(calendar: LocalCalendar = utcCalendar) {
     ledger = Ledger(calendar: calendar)
@@ -22,34 +27,52 @@ struct ToyDaemon {
     ledger.hearsFarEnds = kernel.hearsFarEnds
     waiting = nil
     kernel.listening = true
+    if let stored = store.state { ledger.restore(stored) }
+    let kept = keepsQueue ? readKept(&kernel) : nil
     kernel.overrun = false
     kernel.queue = []
-    if let stored = store.state { ledger.restore(stored) }
-    list(&kernel, cause: .start)
+    list(&kernel, kept: kept, cause: .start)
     isRunning = true
     sample(&kernel)
     commit()  // else a crash before the first commit would make the next start a first one
   }
 
+  private mutating func readKept(_ kernel: inout ToyKernel) -> KeptEvents? {
+    guard let last = ledger.lastMoment else { return nil }
+    let isWhole = queueIsWhole && !kernel.overrun && kernel.now.elapsed(since: last) != nil
+    return KeptEvents(events: read(&kernel), isWhole: isWhole, vethEnds: isWhole ? vethEnds : [])
+  }
+
+  private mutating func read(_ kernel: inout ToyKernel) -> [LinkEvent] {
+    let events = kernel.drain()
+    if kernel.overrun || events.contains(where: \.isFleeting) { queueIsWhole = false }
+    return events
+  }
+
   /// `meanwhile` happens after the list was read, before the events.
-  mutating func list(_ kernel: inout ToyKernel, cause: ListCause, meanwhile: (inout ToyKernel) -> Void = { _ in }) {
+  mutating func list(
+    _ kernel: inout ToyKernel, kept: KeptEvents? = nil, cause: ListCause,
+    meanwhile: (inout ToyKernel) -> Void = { _ in }
+  ) {
     let links = kernel.present.map(kernel.listed)
     meanwhile(&kernel)
-    ledger.apply(links, events: kernel.drain(), cause: cause, at: kernel.now)
+    let events = read(&kernel)
+    ledger.apply(links, kept: kept, events: events, cause: cause, at: kernel.now)
   }
 
   /// `meanwhile` happens after the counters were read, before the events.
   mutating func sample(_ kernel: inout ToyKernel, meanwhile: (inout ToyKernel) -> Void = { _ in }) {
     guard isRunning else { return }
     if kernel.overrun {
-      ledger.apply(kernel.drain(), at: kernel.now)
+      let events = read(&kernel)
+      ledger.apply(events, at: kernel.now)
       kernel.overrun = false
       list(&kernel, cause: .overrun)
     }
     let dump = kernel.dump()
     let now = kernel.now
     meanwhile(&kernel)
-    let events = kernel.drain()
+    let events = read(&kernel)
     ledger.apply(events, at: now)
     let touched = Set(events.compactMap(\.bornOrDead))
     dump.filter { !touched.contains($0.ifindex) }
@@ -66,7 +89,8 @@ struct ToyDaemon {
   /// A wake-up for events alone.
   mutating func wake(_ kernel: inout ToyKernel) {
     guard isRunning, !kernel.overrun else { return }
-    ledger.apply(kernel.drain(), at: kernel.now)
+    let events = read(&kernel)
+    ledger.apply(events, at: kernel.now)
   }
 
   /// Asks the store about the running day, as the daemon does.
@@ -86,6 +110,8 @@ struct ToyDaemon {
     commit.folds = watermarks.dueFolds(at: commit.at.utcSeconds, calendar: store.calendar)
     store.commit(commit)
     committed += commit.rows
+    queueIsWhole = true
+    vethEnds = ledger.vethEnds
   }
 
   mutating func stop(_ kernel: inout ToyKernel) {
@@ -96,6 +122,7 @@ struct ToyDaemon {
 
   mutating func crash(_ kernel: inout ToyKernel) {
     isRunning = false
+    if keepsQueue { return }
     kernel.listening = false
     kernel.queue = []
   }

@@ -37,6 +37,8 @@ struct ToyRules: Sendable, CustomStringConvertible {
   var hearsFarEnds = false
   /// A veth end shows at once where its other end moved.
   var showsMoves = true
+  /// The queue of events outlives the daemon.
+  var keepsQueue = false
   /// Mbit/s of the links that are hardware.
   var speed: UInt32?
   /// Most bytes of one push.
@@ -64,8 +66,12 @@ struct ToyWorld {
       kernel.push(index, rx: UInt64.random(in: 0...rules.largest, using: &dice), tx: 7000)
     }
     kernel.truth = kernel.truth.map { _ in .zero }  // what was there before the first start is a baseline
+    daemon.keepsQueue = rules.keepsQueue
     daemon.start(&kernel)
   }
+
+  /// Link events are heard, now or by the next start.
+  private var isWatched: Bool { daemon.isRunning || rules.keepsQueue }
 
   mutating func play(_ step: ToyStep) {
     var dice = Seeded(step.seed)
@@ -105,14 +111,15 @@ struct ToyWorld {
       kernel.width = kernel.width == .bits32 ? .bits64 : .bits32
       daemon.start(&kernel)
     case .overrun:
-      if daemon.isRunning, kernel.links.values.allSatisfy({ $0.isHere || $0.place != nil }) { kernel.overrun = true }
+      if isWatched, kernel.links.values.allSatisfy({ $0.isHere || $0.place != nil }) { kernel.overrun = true }
     case .reboot:
       daemon.crash(&kernel)
       kernel.reboot()
+      kernel.listening = rules.keepsQueue
       if !rules.knowsBoot { kernel.bootID = BootID(high: 0, low: 0) }
     case .moveBack:
       // A link that moved in while nobody watched is taken for one that was born here: a known limit.
-      guard daemon.isRunning, !kernel.overrun else { return }
+      guard isWatched, !kernel.overrun else { return }
       ToyWorld.happen(.moveBack, any, rules, passing, &kernel, &dice)
       daemon.wake(&kernel)
       daemon.commit()
@@ -129,7 +136,7 @@ struct ToyWorld {
       // That a fallen counter is back too soon to have been reset holds for what is possible.
       guard daemon.ledger.lives.allSatisfy(\.held.isEmpty) else { return }
       ToyWorld.happen(.flood, any, rules, passing, &kernel, &dice)
-    case .moveOut: if daemon.isRunning { ToyWorld.happen(.moveOut, any, rules, passing, &kernel, &dice) }
+    case .moveOut: if isWatched { ToyWorld.happen(.moveOut, any, rules, passing, &kernel, &dice) }
     case .reset, .stepBack:
       // A counter that has passed its old value again by the next reading hides what happened to it.
       guard daemon.isRunning, kernel.links[any]?.peer == 0, kernel.odd.isEmpty, !kernel.overrun else { return }
@@ -233,6 +240,7 @@ struct ToyWorld {
       }
       var counted = Amounts.zero
       var isLabelled = daemon.gaps.contains { $0.link == nil && $0.lossy }
+      if rules.isUnlabelled, rules.keepsQueue, isLabelled { return "labelled without a loss" }
       for slot in ledger.records.indices where key.isEmpty || ledger.records[slot].key == key {
         let record = ledger.record(slot: slot)
         counted += record.total
