@@ -65,15 +65,45 @@ static int option_of(int descriptor, int option) {
   return getsockopt(descriptor, SOL_SOCKET, option, &value, &size) < 0 ? -errno : value;
 }
 
+int ls_events_is_queue(int descriptor) {
+  return option_of(descriptor, SO_DOMAIN) == AF_NETLINK && option_of(descriptor, SO_PROTOCOL) == NETLINK_ROUTE;
+}
+
+// Kernels before 5.14 have no cookies; there a socket is believed to be of our namespace.
+static int is_of_another_namespace(int descriptor) {
+  uint64_t theirs = 0, ours = 0;
+  socklen_t size = sizeof theirs;
+  if (getsockopt(descriptor, SOL_SOCKET, SO_NETNS_COOKIE, &theirs, &size) < 0) return 0;
+  const int own = ls_socket_open(SOCK_NONBLOCK);
+  if (own < 0) return own;
+  size = sizeof ours;
+  const int error = getsockopt(own, SOL_SOCKET, SO_NETNS_COOKIE, &ours, &size) < 0 ? -errno : 0;
+  close(own);
+  return error < 0 ? error : theirs != ours;
+}
+
 int ls_events_adopt(int descriptor, struct ls_events **ret_events) {
   const int domain = option_of(descriptor, SO_DOMAIN);
   if (domain < 0) return domain;
-  if (domain != AF_NETLINK || option_of(descriptor, SO_PROTOCOL) != NETLINK_ROUTE) return -EPROTOTYPE;
+  if (!ls_events_is_queue(descriptor)) return -EPROTOTYPE;
+  const int is_strange = is_of_another_namespace(descriptor);
+  if (is_strange != 0) return is_strange < 0 ? is_strange : -EXDEV;
   const int flags = fcntl(descriptor, F_GETFL);
   if (flags < 0 || fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) < 0 || fcntl(descriptor, F_SETFD, FD_CLOEXEC) < 0)
     return -errno;
   const int error = join_links(descriptor);
   return error < 0 ? error : hold(descriptor, ret_events);
+}
+
+void ls_events_refuse(int descriptor) {
+  // Its other holder keeps it open: without a group it hears nothing more.
+  (void)set_option(descriptor, NETLINK_DROP_MEMBERSHIP, RTNLGRP_LINK);
+  (void)set_option(descriptor, NETLINK_DROP_MEMBERSHIP, RTNLGRP_NSID);
+  char scrap;
+  // Far more than fits: what nobody sends any more comes to an end.
+  for (int left = 1 << 20; left > 0; left--)
+    if (recv(descriptor, &scrap, sizeof scrap, MSG_DONTWAIT) < 0 && errno != ENOBUFS && errno != EINTR) break;
+  close(descriptor);
 }
 
 void ls_events_close(struct ls_events *events) {

@@ -137,6 +137,10 @@ void csystemd_source_free(struct csystemd_source *s) {
 
 int csystemd_notify(const char *state) { return sd_notify(0, state); }
 
+int csystemd_store(const char *state, int descriptor) {
+  return sd_pid_notify_with_fds(0, 0, state, &descriptor, 1);
+}
+
 int csystemd_listen_fds(char ***ret_names) { return sd_listen_fds_with_names(1, ret_names); }
 
 void csystemd_names_free(char **names) {

@@ -36,6 +36,9 @@ extension LinkSourceError: CustomStringConvertible {
     case .adoptEvents(let descriptor, EPROTOTYPE):
       "descriptor \(descriptor) from the service manager is no route netlink socket: "
         + "its socket unit needs ListenNetlink=route 1"
+    case .adoptEvents(let descriptor, EXDEV):
+      "descriptor \(descriptor) from the service manager hears of another network namespace: "
+        + "give its socket unit the namespace of the service"
     case .adoptEvents(let descriptor, let code):
       sentence("cannot take over descriptor \(descriptor) for link events", code)
     case .readEvents(let code): sentence("cannot read link events", code)

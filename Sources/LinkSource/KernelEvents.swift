@@ -31,8 +31,9 @@ final class KernelEvents {
   private let socket: OpaquePointer
   private let complete: (inout LinkFacts) -> Void
   private var waiting = DrainedEvents(events: [], overrun: false)
+  private let mark: QueueMark?
 
-  init(_ origin: EventSocket, complete: @escaping (inout LinkFacts) -> Void)
+  init(_ origin: EventSocket, mark: QueueMark?, complete: @escaping (inout LinkFacts) -> Void)
     throws(LinkSourceError)
   {
     var socket: OpaquePointer?
@@ -47,6 +48,7 @@ final class KernelEvents {
       self.socket = socket
     }
     self.complete = complete
+    self.mark = mark
   }
 
   deinit { ls_events_close(socket) }
@@ -58,8 +60,18 @@ final class KernelEvents {
   /// Lets in what concerns the other ends of these links, and nothing else until an event tells of more.
   func watchFarEnds(of links: [ListedLink]) { farEnds = Set(links.compactMap(\.facts.farEnd)) }
 
+  /// Lets in what concerns these, of a time before the first list.
+  func watchFarEnds(of ends: [VethEnd]) {
+    farEnds = Set(ends.compactMap { end in end.namespace.map { FarEnd(namespace: $0, ifindex: end.peer) } })
+  }
+
   /// Reads until no event waits, and hands all on.
   func drain() throws(LinkSourceError) -> DrainedEvents {
+    guard let mark else { return try read() }
+    return try mark.reads(read)
+  }
+
+  private func read() throws(LinkSourceError) -> DrainedEvents {
     let first = waiting.events.count
     var report = ls_drain_report()
     let code = ls_events_drain(
@@ -134,3 +146,9 @@ final class KernelEvents {
     }
   }
 }
+
+/// True when a descriptor of the service manager is a socket for link events.
+package func isEventQueue(_ descriptor: Int32) -> Bool { ls_events_is_queue(descriptor) != 0 }
+
+/// Closes one that is not used, and keeps its queue from filling up while the service manager holds it.
+package func refuseEventQueue(_ descriptor: Int32) { ls_events_refuse(descriptor) }

@@ -39,6 +39,8 @@ package final class KernelLinks: LinkKernel {
   package let source: LinkCounterSource
   private let events: KernelEvents
   private let requests: OpaquePointer
+  package let inheritsEvents: Bool
+  private let mark: QueueMark?
   private let now: () -> Moment
   private let complete: (inout LinkFacts) -> Void
   private var dumpHealth = KernelHealth()
@@ -47,12 +49,14 @@ package final class KernelLinks: LinkKernel {
 
   /// Joins the link events before anything else is read, so that nothing between a list and the events is missed.
   /// `complete` adds the facts that netlink does not tell, by the link's name. An inherited descriptor is closed with
-  /// this object.
+  /// this object. `mark` is told before events are read.
   package init(
-    source: LinkCounterSource = .netlink, events: EventSocket = .usual, now: @escaping () -> Moment,
-    complete: @escaping (inout LinkFacts) -> Void
+    source: LinkCounterSource = .netlink, events: EventSocket = .usual, mark: QueueMark? = nil,
+    now: @escaping () -> Moment, complete: @escaping (inout LinkFacts) -> Void
   ) throws(LinkSourceError) {
-    self.events = try KernelEvents(events, complete: complete)
+    self.events = try KernelEvents(events, mark: mark, complete: complete)
+    if case .inherited = events { inheritsEvents = true } else { inheritsEvents = false }
+    self.mark = mark
     var requests: OpaquePointer?
     let code = ls_requests_open(&requests)
     guard code >= 0, let requests else { throw .openRequests(code: -code) }
@@ -99,6 +103,12 @@ package final class KernelLinks: LinkKernel {
     }
     events.watchFarEnds(of: listed)
     return LinkList(links: listed, isWhole: report.interrupted == 0)
+  }
+
+  package func queueNote(from last: Moment) -> QueueNote? {
+    let note = mark?.note(from: last)
+    if let note { events.watchFarEnds(of: note.vethEnds) }
+    return note
   }
 
   /// The events that wait: for a wake-up by `eventDescriptor`, before a sample.

@@ -16,6 +16,10 @@ package protocol LinkKernel: AnyObject {
   /// here received last.
   var hearsFarEnds: Bool { get }
   var health: KernelHealth { get }
+  /// The queue of events may tell of times before this process.
+  var inheritsEvents: Bool { get }
+  /// How such a queue joins on to a store's last commit; nil when nobody knows. Call before it is read.
+  func queueNote(from last: Moment) -> QueueNote?
 
   /// Every link with all its facts.
   func list() throws(LinkSourceError) -> LinkList
@@ -29,6 +33,8 @@ package protocol LinkKernel: AnyObject {
 
 extension LinkKernel {
   package var hearsFarEnds: Bool { false }
+  package var inheritsEvents: Bool { false }
+  package func queueNote(from last: Moment) -> QueueNote? { nil }
 }
 
 /// Links at one moment.

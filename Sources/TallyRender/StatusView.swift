@@ -45,7 +45,7 @@ private func source(_ source: StatusReply.Source, _ style: Style) -> String {
     source.receiveBufferBytes > 0
     ? " with a receive buffer of \(style.units.amount(UInt64(source.receiveBufferBytes)))" : ""
   let peers = source.peerEvents.map { ", veth ends elsewhere \($0 ? "heard" : "not heard")" } ?? ""
-  return "\(source.name), \(source.counterBits)-bit counters, events: \(source.events)\(buffer)\(peers)"
+  return "\(source.name), \(source.counterBits)-bit counters, event socket: \(source.events)\(buffer)\(peers)"
 }
 
 private func crossCheck(_ check: StatusReply.CrossCheck) -> String {

@@ -70,8 +70,14 @@ extension StatusReply {
     package var name: String
     /// 64 or 32.
     package var counterBits: Int
-    /// netlink, or polled: there are none.
+    /// Whose the socket for link events is, in words: `own`, or `inherited from systemd` when its queue outlives the
+    /// daemon; `polled`: there are no events.
     package var events: String
+
+    package static let own = "own"
+    package static let inherited = "inherited from systemd"
+    package static let polled = "polled"
+
     /// Effective size of the event socket's receive buffer; 0 without one.
     package var receiveBufferBytes: Int
     /// Whether the departures of veths' other ends in other namespaces are heard; nil: an older daemon.

@@ -79,13 +79,22 @@ private func examineNumbers(_ status: StatusReply) -> [Finding] {
   ]
   let source = "\(status.source.name), \(status.source.counterBits)-bit counters"
   findings.append(
-    status.source.counterBits == 64 && status.source.events == "netlink"
-      ? Finding("source", .ok, "\(source), link events from \(status.source.events)")
+    status.source.counterBits == 64 && status.source.events != StatusReply.Source.polled
+      ? Finding("source", .ok, source)
       : Finding(
         "source", .warning,
         "\(source), link events: \(status.source.events); a link's last bytes and quick wraps can go unseen",
         remedy: "Let the daemon use netlink: Source=netlink in [Sampling], and AF_NETLINK in RestrictAddressFamilies=.")
   )
+  if status.source.events == StatusReply.Source.inherited {
+    findings.append(
+      Finding(
+        "event socket", .ok,
+        "inherited from systemd: links that end while the daemon is down are counted to their last byte"))
+  } else if status.source.events == StatusReply.Source.own {
+    findings.append(
+      Finding("event socket", .ok, "own: links that end while the daemon is down take their last bytes with them"))
+  }
   let check = status.crossCheck
   if check.at == nil {
     findings.append(Finding("cross-check", .ok, "not made yet"))

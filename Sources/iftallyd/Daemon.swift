@@ -29,6 +29,7 @@ final class Daemon {
   private var answerTimer: TimerSource?
   private var watchTimer: TimerSource?
   private var isAnnounced = false
+  private let watchdogMilliseconds = ServiceNotify.watchdogMilliseconds()
 
   private static let stopDeadlineSeconds = 20
 
@@ -40,13 +41,13 @@ final class Daemon {
     loop = try EventLoop()
     timer = try ClockTimer()
     let clocks = Clocks()
-    let handedOver = ServiceNotify.handedOver()
+    var handedOver = try HandedOver(ServiceNotify.handedOver())
 
     let calendar = localCalendar()
     let opened = try Daemon.openStore(configuration.store.directory, calendar, log)
     workers = opened.workers
     let (kernel, denial) = try openKernel(
-      configuration.sampling.source, now: clocks.now,
+      configuration.sampling.source, &handedOver, log, now: clocks.now,
       complete: { facts in
         if Daemon.sysfs.complete(&facts) { completeWirelessMode(&facts) }
       })
@@ -55,17 +56,17 @@ final class Daemon {
     let history = History(
       workers: workers, state: stored,
       watermarks: .new(at: clocks.now().utcSeconds, calendar: calendar), reason: opened.reason)
+    history.mark = handedOver.mark
     counting = Counting(
       sampler: sampler, history: history, say: { [log] in log.write($0, code: $1, $2) })
     api = Api(
       sampler: sampler, history: history,
       about: Api.About(
         started: clocks.now(), storePath: workers?.health.path ?? configuration.store.directory,
-        namespaceInode: Daemon.namespaceInode(), eventSource: kernel.source.isPolled ? "polled" : "netlink",
-        isNetlinkDenied: denial != nil))
+        namespaceInode: Daemon.namespaceInode(), eventSource: eventWords(kernel), isNetlinkDenied: denial != nil))
     if let denial { log.warning(code: "netlink_denied", "\(denial); links are polled from /proc/net/dev instead") }
     if let notice = opened.opening?.notice { warn("store_replaced", notice, "keep the file that was set aside") }
-    listeners = try Daemon.listen(configuration, handedOver)
+    listeners = try Daemon.listen(configuration, handedOver.listeners)
   }
 
   private static let sysfs = Sysfs()
@@ -92,12 +93,9 @@ final class Daemon {
   }
 
   private static func listen(
-    _ configuration: Configuration, _ handedOver: [(name: String, descriptor: CInt)]
+    _ configuration: Configuration, _ handedOver: [ListeningSocket]
   ) throws(LocalHTTPError) -> [ListeningSocket] {
-    var listeners: [ListeningSocket] = []
-    for socket in handedOver {
-      listeners.append(try ListeningSocket.adopted(socket.descriptor, name: socket.name))
-    }
+    var listeners = handedOver
     if !listeners.contains(where: \.isUnix) {
       listeners.append(
         try .unix(
@@ -218,6 +216,8 @@ final class Daemon {
       log.error(code: "timer_failed", "\(error)")
       try? minuteTimer?.arm(afterMilliseconds: 60_000)
     }
+    // A watchdog that is set to bark sooner is heard more often.
+    if let bark = watchdogMilliseconds, bark < 120_000 { try? minuteTimer?.arm(afterMilliseconds: bark / 2) }
   }
 
   private func statusLine() -> String {

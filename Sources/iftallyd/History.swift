@@ -1,4 +1,5 @@
 // What was counted, on its way to the store and back: pending commits, folds, and queries that see each byte once.
+import LinkSource
 import TallyCore
 import TallyStore
 
@@ -34,6 +35,9 @@ final class History {
   var storeWasReplaced: (_ notice: String?) -> Void = { _ in }
   /// Called when a commit failed, with what is wrong and what to do.
   var commitFailed: (StoreError) -> Void = { _ in }
+
+  /// Told of each commit on its way to the store, and of each that is in it.
+  var mark: QueueMark?
 
   private let workers: (any StoreQueue)?
   let retention = Retention()
@@ -88,6 +92,7 @@ final class History {
     }
     plan(&commit, at: now.utcSeconds, sampler.ledger.calendar, clockStepped: clockStepped)
     inFlight = commit
+    mark?.submits(commit.at, vethEnds: sampler.ledger.vethEnds)
     workers.submit(commit, wake: !isFounded || !questions.isEmpty)
   }
 
@@ -130,6 +135,7 @@ final class History {
     inFlight = nil
     sequence = number
     committed = commit.at
+    mark?.commits(commit.at)
     commitCount &+= 1
     condition = .ok
     for fold in commit.folds { watermarks[fold.tier] = fold.end }
@@ -177,6 +183,7 @@ final class History {
       commit?.absorb(earlier)
       waiting = nil
     }
+    if let commit { mark?.submits(commit.at, vethEnds: sampler.ledger.vethEnds) }
     let (results, finished) = workers.stop(commit: commit, deadlineSeconds: deadlineSeconds / 2)
     for case .failed(_, let error) in results { return error }
     return finished

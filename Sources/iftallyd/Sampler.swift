@@ -19,6 +19,8 @@ final class Sampler {
   private(set) var lastError: LinkSourceError?
 
   private var isListed = false
+  /// What was queued before this process, from when it was read until a list joins on to it.
+  private var kept: KeptEvents?
   /// Events were lost, and no list has made up for them yet: a list that fails is tried again with every sample.
   private var isBehind = false
   private var missingLines = MissingLines()
@@ -112,9 +114,14 @@ final class Sampler {
   /// Books the link events that wait; true when a link came or went. Counters of the others wait for a sample.
   func drainEvents() -> Bool {
     do {
+      if !isListed { try readKept() }
       let drained = try kernel.drainEvents()
-      // What happens before the first list is in it.
-      guard isListed else { return false }
+      guard isListed else {
+        // What happens before the first list is in it, but for what a kept queue has to tell in order.
+        kept?.events += drained.events
+        if drained.overrun { kept?.isWhole = false }
+        return false
+      }
       let tailsAreLeaving = drained.events.contains { event in
         if case .namespaceEnded(let namespace) = event { ledger.hasFarEnds(in: namespace) } else { false }
       }
@@ -135,17 +142,36 @@ final class Sampler {
     }
   }
 
+  /// Reads what was queued before this process, so that no list is older than it. Where nobody knows how it joins on to
+  /// the store it is thrown away: the store may have some of it already.
+  private func readKept() throws(LinkSourceError) {
+    guard kernel.inheritsEvents, kept == nil else { return }
+    let last = ledger.lastMoment
+    let note = last.flatMap(kernel.queueNote)
+    let drained = try kernel.drainEvents()
+    // All of it is of this boot.
+    let followsBoot = last.map { now().elapsed(since: $0) == nil } ?? false
+    guard note != nil || followsBoot else { return }
+    kept = KeptEvents(
+      events: drained.events, isWhole: !followsBoot && note?.isWhole == true && !drained.overrun,
+      vethEnds: note?.vethEnds ?? [])
+  }
+
   /// False when links may be missing still: the next sample lists again.
   private func list(cause: ListCause) throws(LinkSourceError) -> Bool {
+    if cause == .start { try readKept() }
     if cause == .overrun { resyncs &+= 1 }
     for round in 1...Sampler.resyncRounds {
       let list = try kernel.list()
       let drained = try kernel.drainEvents()
+      if drained.overrun { kept?.isWhole = false }
       if drained.overrun, round < Sampler.resyncRounds {
         if cause == .overrun { ledger.apply(drained.events, at: now()) }
         continue
       }
-      ledger.apply(list.links, events: drained.events, cause: cause, isWhole: list.isWhole, at: now())
+      defer { kept = nil }
+      ledger.apply(
+        list.links, kept: kept, events: drained.events, cause: cause, isWhole: list.isWhole, at: now())
       return list.isWhole && !drained.overrun
     }
     return false

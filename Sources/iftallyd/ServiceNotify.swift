@@ -21,6 +21,13 @@ enum ServiceNotify {
   /// The loop is alive. For the regular tick, which must come more often than WatchdogSec= of the unit.
   static func watchdog() { send("WATCHDOG=1") }
 
+  /// How often the watchdog must hear of the loop, by WatchdogSec=; nil when nobody listens.
+  static func watchdogMilliseconds() -> Int? {
+    guard let text = getenv("WATCHDOG_USEC"), let microseconds = Int(String(cString: text)), microseconds > 0
+    else { return nil }
+    return microseconds / 1000
+  }
+
   /// The descriptors handed over, with their names (FileDescriptorName=). Once, before other threads start: it clears
   /// the environment of them.
   static func handedOver() -> [(name: String, descriptor: CInt)] {
@@ -33,6 +40,15 @@ enum ServiceNotify {
       (name: names?[Int(i)].map { String(cString: $0) } ?? "", descriptor: 3 + i)
     }
   }
+
+  /// Has the manager keep a descriptor for the next process of this service, as long as its FileDescriptorStoreMax=
+  /// allows. It comes back with `handedOver`.
+  static func keep(_ descriptor: CInt, name: String) {
+    _ = csystemd_store("FDSTORE=1\nFDNAME=\(name)", descriptor)
+  }
+
+  /// Has the manager let go of what it keeps under a name.
+  static func forget(name: String) { send("FDSTOREREMOVE=1\nFDNAME=\(name)") }
 
   private static func send(_ state: String) { _ = csystemd_notify(state) }
 }

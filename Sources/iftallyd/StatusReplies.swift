@@ -31,7 +31,8 @@ extension Api {
       bootID: sampled.bootID.text, namespace: StatusReply.Namespace(inode: about.namespaceInode),
       source: StatusReply.Source(
         name: sampler.kernel.source.rawValue, counterBits: Int(sampler.kernel.source.width.rawValue),
-        events: about.eventSource, receiveBufferBytes: Int(sampler.kernel.receiveBufferBytes),
+        events: about.eventSource,
+        receiveBufferBytes: Int(sampler.kernel.receiveBufferBytes),
         peerEvents: sampler.kernel.hearsFarEnds),
       crossCheck: StatusReply.CrossCheck(
         agree: check?.result.agrees ?? true, checkedLinks: check?.result.checkedLinks ?? 0,

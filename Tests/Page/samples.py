@@ -294,7 +294,7 @@ def status(**rest):
         "version": "0.1.0",
         "since": stamp(NOW - datetime.timedelta(days=3)),
         "namespace": {"inode": 4026531840, "note": "other network namespaces are not counted"},
-        "source": {"name": "netlink", "counter_bits": 64, "events": "netlink", "receive_buffer_bytes": 67108864,
+        "source": {"name": "netlink", "counter_bits": 64, "events": "inherited from systemd", "receive_buffer_bytes": 67108864,
                    "peer_events": False},
         "clock": {"timezone": "Europe/Berlin", "steps": []},
         "store": {"path": "/var/lib/iftally/iftally.db", "state": "ok", "size_bytes": 1 << 20},

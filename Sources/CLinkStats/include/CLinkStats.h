@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "ls_clock.h"
+#include "ls_memory.h"
 #include "ls_named.h"
 #include "ls_wireless.h"
 
@@ -138,9 +139,14 @@ int ls_dump_counters(struct ls_requests *requests, struct ls_stats *stats, struc
 struct ls_events;
 // Asks for a receive buffer of this many bytes, past the limit of rmem_max where the process may.
 int ls_events_open(uint32_t receive_buffer, struct ls_events **ret_events);
+// 1: the descriptor is a route netlink socket.
+int ls_events_is_queue(int descriptor);
 // Takes over a route netlink socket that somebody else opened and bound (systemd, ListenNetlink=), with what it has
-// queued. The descriptor belongs to the handle on success only.
+// queued. The descriptor belongs to the handle on success only. -EPROTOTYPE: it is something else; -EXDEV: it hears of
+// another network namespace than this thread's.
 int ls_events_adopt(int descriptor, struct ls_events **ret_events);
+// Empties and closes such a socket, and has it hear nothing more while somebody else holds it: its queue would fill up.
+void ls_events_refuse(int descriptor);
 void ls_events_close(struct ls_events *events);
 int ls_events_descriptor(const struct ls_events *events);
 // Bytes that the kernel really set aside, as SO_RCVBUF tells: twice what was asked for when all was granted.

@@ -39,6 +39,8 @@ void csystemd_source_free(struct csystemd_source *source);
 
 // Tells the service manager; 0: there is none that listens.
 int csystemd_notify(const char *state);
+// The same together with a descriptor, for the service manager to keep (FDSTORE=1) or to forget again.
+int csystemd_store(const char *state, int descriptor);
 // Descriptors 3, 4, ... that the service manager handed over; names are freed with csystemd_names_free.
 int csystemd_listen_fds(char ***ret_names);
 void csystemd_names_free(char **names);
