@@ -18,6 +18,8 @@ files() {
 755 .build/release/iftallyd sbin/iftallyd
 644 systemd/iftallyd.service.in lib/systemd/system/iftallyd.service
 644 systemd/iftallyd.socket.in lib/systemd/system/iftallyd.socket
+644 systemd/iftallyd-links.socket.in lib/systemd/system/iftallyd-links.socket
+644 systemd/iftallyd-tcp.socket.in lib/systemd/system/iftallyd-tcp.socket
 644 systemd/iftally.sysusers.in lib/sysusers.d/iftally.conf
 LIST
   local page program
@@ -65,7 +67,7 @@ case ${1:-} in
     ;;
   uninstall)
     if [ -z "$destination" ] && [ "$(id -u)" = 0 ] && [ -d /run/systemd/system ]; then
-      systemctl disable --now iftallyd.service iftallyd.socket 2>/dev/null || true
+      systemctl disable --now iftallyd.service iftallyd.socket iftallyd-links.socket iftallyd-tcp.socket 2>/dev/null || true
     fi
     files | while read -r _ _ to; do rm -f "$base/$to"; done
     # What somebody has written stays.

@@ -11,6 +11,8 @@ expected() { # PREFIX
   sort <<LIST
 ./etc/iftally/iftally.conf 644
 .$1/bin/iftally 755
+.$1/lib/systemd/system/iftallyd-links.socket 644
+.$1/lib/systemd/system/iftallyd-tcp.socket 644
 .$1/lib/systemd/system/iftallyd.service 644
 .$1/lib/systemd/system/iftallyd.socket 644
 .$1/lib/sysusers.d/iftally.conf 644
