@@ -6,6 +6,20 @@ import TallyWire
 /// doctor
 func examine(_ session: Session) throws(Failure) -> ExitCode {
   var findings = examineSocket(session.transport.socket)
+  // Through a socket that is not there or closed to this user nothing more can be learnt.
+  let isOpen = !findings.contains { $0.verdict == .failed }
+  if isOpen { findings += examineAnswers(session) }
+  let isWell = !findings.contains { $0.verdict == .failed }
+  if session.settings.json {
+    try session.print(json: Examination(ok: isWell, findings: findings))
+  } else {
+    try session.output.print(render(findings, session.style))
+  }
+  return isWell ? .ok : .failed
+}
+
+private func examineAnswers(_ session: Session) -> [Finding] {
+  var findings: [Finding] = []
   do throws(Failure) {
     let status = try session.fetch(StatusReply.self, .status).reply
     findings.append(examineDaemon(status))
@@ -17,13 +31,18 @@ func examine(_ session: Session) throws(Failure) -> ExitCode {
     if error.exit == .noDataYet { findings.append(Finding("daemon", .ok, "it answers")) }
     findings.append(Finding(check, .failed, error.message, remedy: error.remedy))
   }
-  let isWell = !findings.contains { $0.verdict == .failed }
-  if session.settings.json {
-    try session.print(json: Examination(ok: isWell, findings: findings))
-  } else {
-    try session.output.print(render(findings, session.style))
+  return findings + [examineSysfs()]
+}
+
+/// What the daemon reads there too; a container may hide it, or show another namespace's.
+private func examineSysfs() -> Finding {
+  var facts = stat()
+  guard stat("/sys/class/net/lo", &facts) == 0 else {
+    return Finding(
+      "/sys", .warning, "/sys/class/net does not show this namespace's links",
+      remedy: "Mount sysfs there: without it hardware is not told from virtual links, nor a link from its successor.")
   }
-  return isWell ? .ok : .failed
+  return Finding("/sys", .ok, "/sys/class/net shows links")
 }
 
 private struct Examination: Encodable {

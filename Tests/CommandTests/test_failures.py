@@ -317,7 +317,8 @@ class Doctor(CommandCase):
         self.daemon.stop()
         findings = self.findings(1)
         self.assertIn("No such file", findings["socket"]["detail"])
-        self.assertIn("systemctl start iftallyd", findings["daemon"]["remedy"])
+        self.assertEqual(list(findings), ["socket"])
+        self.assertIn("systemctl start iftallyd", findings["socket"]["remedy"])
         (self.folder / "iftally.sock").write_text("")
         self.assertIn("is a file", self.findings(1)["socket"]["detail"])
 
