@@ -81,7 +81,6 @@ final class Daemon {
     let workers = try StoreWorkers(directory: directory, calendar: calendar)
     switch workers.waitUntilOpened() {
     case .success(let opening):
-      if let notice = opening.notice { log.warning(code: "store_replaced", notice) }
       return (workers, opening, nil)
     case .failure(let error):
       _ = workers.stop(commit: nil, deadlineSeconds: 1)
