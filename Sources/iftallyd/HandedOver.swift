@@ -31,10 +31,22 @@ struct HandedOver {
   }
 
   private mutating func take(_ descriptor: CInt, isKept: Bool) {
-    guard !keepsQueue, isKept || queue == nil else { return refuseEventQueue(descriptor) }
-    if let queue { refuseEventQueue(queue) }
+    guard !keepsQueue, isKept || queue == nil else { return refuse(descriptor, for: queue) }
+    if let queue { refuse(queue, for: descriptor) }
     queue = descriptor
     keepsQueue = isKept
+  }
+
+  /// Until a crash the socket unit's queue and the kept one are the same.
+  private func refuse(_ descriptor: CInt, for better: CInt?) {
+    var (one, other) = (stat(), stat())
+    if let better, fstat(descriptor, &one) == 0, fstat(better, &other) == 0, one.st_dev == other.st_dev,
+      one.st_ino == other.st_ino
+    {
+      close(descriptor)
+    } else {
+      refuseEventQueue(descriptor)
+    }
   }
 
   /// Lets go of a queue that is of no use here.

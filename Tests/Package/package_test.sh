@@ -70,7 +70,7 @@ if [ "${1:-}" != inside ]; then
     [ -n "$(sources)" ] || apt-get -qq update
     sources >"$work/sources"
     # shellcheck disable=SC2016 # The name is mmdebstrap's.
-    mmdebstrap --quiet --variant=minbase --mode=root --include=systemd,dbus --skip=cleanup/apt \
+    mmdebstrap --quiet --variant=minbase --mode=root --include=systemd,dbus,iproute2 --skip=cleanup/apt \
       --customize-hook="copy-in '$package' /root" \
       --customize-hook='chroot "$1" sh -c "apt-get -qq --download-only --no-install-recommends install /root/*.deb"' \
       "$suite" "$work/root" "$work/sources"
@@ -100,8 +100,8 @@ version=$2 later=$3
 packages=$PWD/packages
 apt_get() { DEBIAN_FRONTEND=noninteractive apt-get -y --no-install-recommends "$@" </dev/null; }
 stranger() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
-active() { systemctl is-active -q iftallyd.service && systemctl is-active -q iftallyd.socket; }
-enabled() { systemctl is-enabled -q iftallyd.service && systemctl is-enabled -q iftallyd.socket; }
+active() { systemctl is-active -q iftallyd.service && systemctl is-active -q iftallyd.socket && systemctl is-active -q iftallyd-links.socket; }
+enabled() { [ "$(systemctl is-enabled iftallyd.service iftallyd.socket iftallyd-links.socket iftallyd-tcp.socket | xargs)" = "enabled enabled enabled disabled" ]; }
 process() { systemctl show -P MainPID iftallyd; }
 traffic() { local i; for i in {1..200}; do echo "$i of some packets" >/dev/udp/127.0.0.1/9; done 2>/dev/null || true; }
 counter() { cat /sys/class/net/lo/statistics/rx_bytes; }
@@ -135,7 +135,33 @@ check "traffic is counted to the byte" agrees
 printf '[Api]\nAllowedHosts=router.lan\n' >>/etc/iftally/iftally.conf
 before=$(process)
 traffic
-check "apt upgrades it" apt_get install "$packages/later.deb"
+# A link that ends between the two daemons, for which the later one takes its time.
+mkdir -p /run/systemd/system/iftallyd.service.d
+printf '[Service]\nExecStartPre=/bin/sleep 3\n' >/run/systemd/system/iftallyd.service.d/slow.conf
+systemctl daemon-reload
+send() { local i; for i in {1..50}; do echo "$i of some packets" >/dev/udp/192.0.2.9/9; done; }
+make_link() {
+  ip link add passing type bridge && ip link set passing up && ip address add 192.0.2.1/24 dev passing &&
+    ip neighbour add 192.0.2.9 lladdr 02:00:00:00:00:09 dev passing && send && sleep 1.5
+}
+check "a link is made and used" make_link
+upgrade_meanwhile() {
+  apt_get install "$packages/later.deb" &
+  while [ "$(process)" = "$before" ]; do sleep 0.1; done
+  send
+  [ "$(systemctl show -P SubState iftallyd)" != running ] && cat /sys/class/net/passing/statistics/tx_bytes >/run/passing &&
+    ip link del passing
+  wait $!
+}
+check "apt upgrades it, while the link is used and ends" upgrade_meanwhile
+rm -r /run/systemd/system/iftallyd.service.d
+systemctl daemon-reload
+passed_through() {
+  local told
+  told=$(iftally interfaces -i passing --json | sed -nE 's/.*"total":\{"quality":\{[^}]*\},.*"tx_bytes":([0-9]+).*/\1/p')
+  [ "$told" = "$(cat /run/passing)" ] || { say "told $told of $(cat /run/passing)"; return 1; }
+}
+check "what passed through it until its end is counted to the byte" passed_through
 check "the later version is then installed" has_version "$later"
 restarted() { active && [ "$(process)" != "$before" ]; }
 check "the later daemon runs" restarted
