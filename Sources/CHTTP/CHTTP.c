@@ -296,11 +296,8 @@ int chttp_peer(struct chttp_request *r, struct chttp_peer *ret_peer, gid_t *grou
 void chttp_set_owner(struct chttp_request *r, void *owner) { r->owner = owner; }
 void *chttp_owner(const struct chttp_request *r) { return r->owner; }
 
-int chttp_respond(struct chttp_request *r, unsigned status, const struct chttp_header *headers, size_t count,
-                  const uint8_t *body, size_t length, bool close) {
-  if (r->response != NULL)
-    return -EALREADY;
-  struct MHD_Response *response = MHD_create_response_from_buffer(length, (void *)body, MHD_RESPMEM_MUST_COPY);
+static int respond(struct chttp_request *r, unsigned status, const struct chttp_header *headers, size_t count,
+                   struct MHD_Response *response, bool close) {
   if (response == NULL)
     return -ENOMEM;
   enum MHD_Result added = MHD_YES;
@@ -322,4 +319,23 @@ int chttp_respond(struct chttp_request *r, unsigned status, const struct chttp_h
     r->server->hooks.wake(r->server->hooks.context);
   }
   return 0;
+}
+
+int chttp_respond(struct chttp_request *r, unsigned status, const struct chttp_header *headers, size_t count,
+                  const uint8_t *body, size_t length, bool close) {
+  if (r->response != NULL)
+    return -EALREADY;
+  struct MHD_Response *response = MHD_create_response_from_buffer(length, (void *)body, MHD_RESPMEM_MUST_COPY);
+  return respond(r, status, headers, count, response, close);
+}
+
+int chttp_respond_file(struct chttp_request *r, unsigned status, const struct chttp_header *headers, size_t count,
+                       int descriptor, uint64_t length) {
+  struct MHD_Response *response = r->response == NULL ? MHD_create_response_from_fd64(length, descriptor) : NULL;
+  if (response == NULL) {
+    close(descriptor);
+    return r->response != NULL ? -EALREADY : -ENOMEM;
+  }
+  // Once made, it closes the descriptor when it is destroyed.
+  return respond(r, status, headers, count, response, true);
 }

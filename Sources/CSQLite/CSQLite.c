@@ -139,6 +139,14 @@ const void *csqlite_column_bytes(csqlite_statement *statement, int column, int *
   return bytes;
 }
 
+csqlite_copy *csqlite_copy_begin(csqlite_db *to, csqlite_db *from) {
+  return (csqlite_copy *)sqlite3_backup_init(raw(to), "main", raw(from), "main");
+}
+
+int csqlite_copy_step(csqlite_copy *copy, int pages) { return sqlite3_backup_step((sqlite3_backup *)copy, pages); }
+
+int csqlite_copy_end(csqlite_copy *copy) { return sqlite3_backup_finish((sqlite3_backup *)copy); }
+
 int csqlite_make_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
 void csqlite_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }

@@ -26,14 +26,27 @@ struct AnswerReader {
   private static let longestChunkLine = 1024
 
   private let maximumBody: Int
+  private let passesOn: Bool
+  private var passedOn: [UInt8] = []
   private var state = State.head
   private var pending: [UInt8] = []
   private var answer = HTTPAnswer(status: 0, contentType: "", body: [])
   private var reusable = true
 
-  init(maximumBody: Int) {
+  /// `passesOn`: the body of a 200 is for `takePassedOn`, however long, and not in the answer.
+  init(maximumBody: Int, passesOn: Bool = false) {
     self.maximumBody = maximumBody
+    self.passesOn = passesOn
   }
+
+  /// What has come of a body that is passed on since the last call; nil when nothing has.
+  mutating func takePassedOn() -> [UInt8]? {
+    guard !passedOn.isEmpty else { return nil }
+    defer { passedOn = [] }
+    return passedOn
+  }
+
+  private var longestBody: Int { passesOn && answer.status == 200 ? .max : maximumBody }
 
   /// Whether no byte of an answer has come yet.
   private(set) var isUntouched = true
@@ -100,6 +113,10 @@ struct AnswerReader {
   }
 
   private mutating func append(_ bytes: ArraySlice<UInt8>) throws(Violation) {
+    if passesOn, answer.status == 200 {
+      passedOn += bytes
+      return
+    }
     guard bytes.count <= maximumBody - answer.body.count else {
       throw Violation(problem: "its answer is longer than \(maximumBody) bytes")
     }
@@ -140,7 +157,7 @@ struct AnswerReader {
     } else if isChunked {
       state = .chunkSize
     } else if let length {
-      guard length <= maximumBody else { throw Violation(problem: "its answer is longer than \(maximumBody) bytes") }
+      guard length <= longestBody else { throw Violation(problem: "its answer is longer than \(maximumBody) bytes") }
       state = .counted(remaining: length)
     } else {
       state = .untilClose

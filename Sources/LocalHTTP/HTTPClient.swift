@@ -28,6 +28,8 @@ package final class HTTPClient {
     }
   }
 
+  private typealias Sink = ([UInt8]) -> Bool
+
   private let endpoint: Endpoint
   private let timeoutMilliseconds: Int
   private let maximumBody: Int
@@ -44,6 +46,16 @@ package final class HTTPClient {
 
   /// Gets `target`, a path with its query, escaped already.
   package func get(_ target: String, accept: String = "*/*") throws(LocalHTTPError) -> HTTPAnswer {
+    try get(target, accept: accept, sink: nil)
+  }
+
+  /// Gets `target`, of whatever length: the body of a 200 goes to `sink` piece by piece and is not in the answer. The time
+  /// allowed is that without a byte. `sink` returns false to have no more.
+  package func download(_ target: String, _ sink: @escaping ([UInt8]) -> Bool) throws(LocalHTTPError) -> HTTPAnswer {
+    try get(target, accept: "*/*", sink: sink)
+  }
+
+  private func get(_ target: String, accept: String, sink: Sink?) throws(LocalHTTPError) -> HTTPAnswer {
     guard HTTPTarget(Array(target.utf8)) != nil, accept.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else {
       throw .badAnswer(address: endpoint.description, problem: "'\(target)' cannot be asked for")
     }
@@ -51,22 +63,23 @@ package final class HTTPClient {
     let deadline = monotonicMilliseconds() + timeoutMilliseconds
     let reused = descriptor >= 0
     do throws(LocalHTTPError) {
-      return try exchange(Array(request.utf8), deadline: deadline)
+      return try exchange(Array(request.utf8), deadline: deadline, sink: sink)
     } catch {
       // A kept connection that the server has closed meanwhile says nothing about the server.
       guard reused, case .unreachable = error else { throw error }
-      return try exchange(Array(request.utf8), deadline: deadline)
+      return try exchange(Array(request.utf8), deadline: deadline, sink: sink)
     }
   }
 
-  private func exchange(_ request: [UInt8], deadline: Int) throws(LocalHTTPError) -> HTTPAnswer {
+  private func exchange(_ request: [UInt8], deadline: Int, sink: Sink?) throws(LocalHTTPError) -> HTTPAnswer {
     var keep = false
     defer { if !keep { disconnect() } }
     if descriptor < 0 { try connect(deadline: deadline) }
     try send(request, deadline: deadline)
-    var reader = AnswerReader(maximumBody: maximumBody)
+    var reader = AnswerReader(maximumBody: maximumBody, passesOn: sink != nil)
     while true {
-      let bytes = try receive(deadline: deadline)
+      let bytes = try receive(
+        deadline: sink == nil ? deadline : monotonicMilliseconds() + timeoutMilliseconds)
       let answer: AnswerReader.Progress
       do throws(AnswerReader.Violation) {
         answer = bytes.isEmpty ? try reader.finish() : try reader.take(bytes)
@@ -75,6 +88,9 @@ package final class HTTPClient {
           throw .unreachable(address: endpoint.description, problem: "the connection was closed")
         }
         throw .badAnswer(address: endpoint.description, problem: error.problem)
+      }
+      if let sink, let piece = reader.takePassedOn(), !sink(piece) {
+        throw .badAnswer(address: endpoint.description, problem: "no more of it was wanted")
       }
       if case .complete(let value, let reusable) = answer {
         keep = reusable

@@ -1,6 +1,7 @@
 // The answer to a request, and the place where it can still be given when the handler has long returned.
 
 import CHTTP
+import Glibc
 
 /// An answer. Content-Length, Date and Connection are added; the body is left out for HEAD and 304.
 package struct HTTPResponse: Equatable, Sendable {
@@ -76,6 +77,22 @@ package final class HTTPExchange {
     chttp_set_owner(request, nil)
     send(response.unlessCurrent(method: method, ifNoneMatch: ifNoneMatch), to: request, close: false)
   }
+
+  /// Answers with the first `length` bytes of a file instead of the response's body; they are read while they are sent.
+  /// The descriptor is closed afterwards, whatever becomes of the answer.
+  package func respond(_ response: HTTPResponse, file descriptor: CInt, length: Int64) {
+    guard let request else {
+      close(descriptor)
+      return
+    }
+    self.request = nil
+    chttp_set_owner(request, nil)
+    let headers = response.headers + [(name: "Content-Type", value: response.contentType)]
+    let status = withHeaders(headers) {
+      chttp_respond_file(request, UInt32(clamping: response.status), $0, $1, descriptor, UInt64(clamping: length))
+    }
+    if status < 0 { _ = answer(request, 500, [], [], close: true) }
+  }
 }
 
 func send(_ response: HTTPResponse, to request: OpaquePointer, close: Bool) {
@@ -90,6 +107,12 @@ func send(_ response: HTTPResponse, to request: OpaquePointer, close: Bool) {
 private func answer(
   _ request: OpaquePointer, _ status: Int, _ headers: [(name: String, value: String)], _ body: [UInt8], close: Bool
 ) -> CInt {
+  withHeaders(headers) { chttp_respond(request, UInt32(clamping: status), $0, $1, body, body.count, close) }
+}
+
+private func withHeaders(
+  _ headers: [(name: String, value: String)], _ body: (UnsafePointer<chttp_header>?, Int) -> CInt
+) -> CInt {
   // All the text in one block, so that the pointers hold for the length of the call.
   var text: [CChar] = []
   var offsets: [(name: Int, value: Int)] = []
@@ -103,7 +126,6 @@ private func answer(
     let pointers = offsets.map { offset in
       chttp_header(name: text.baseAddress.map { $0 + offset.name }, value: text.baseAddress.map { $0 + offset.value })
     }
-    return chttp_respond(
-      request, UInt32(clamping: status), pointers, pointers.count, body, body.count, close)
+    return pointers.withUnsafeBufferPointer { body($0.baseAddress, $0.count) }
   }
 }

@@ -12,7 +12,7 @@ enum DatabaseMode {
 /// One connection. Used by one thread at a time.
 final class Database {
   let path: String
-  private let handle: OpaquePointer
+  let handle: OpaquePointer
   private var statements: [String: Statement] = [:]
   private var isOpen = true
 

@@ -45,6 +45,7 @@ package final class Store {
     let files = StoreFiles(directory: directory)
     try files.makeDirectory()
     let lock = try StoreLock(files)
+    files.remove(files.copy)
     var notice: String?
     if try files.databaseLength() == nil, let name = try begin(files, calendar: calendar, now: now) {
       notice =
@@ -110,6 +111,9 @@ package final class Store {
   /// Bytes on disk, WAL included.
   package var sizeBytes: Int64 { files.sizeBytes }
 
+  /// Bytes that the daemon may still write on its file system; nil when that cannot be told.
+  var freeBytes: Int64? { files.freeBytes }
+
   /// Path of the file.
   package var path: String { files.database }
 
@@ -132,7 +136,7 @@ package final class Store {
   }
 
   /// The schema version of a file of ours.
-  private static func identify(_ database: Database) throws(StoreError) -> Int64 {
+  static func identify(_ database: Database) throws(StoreError) -> Int64 {
     let id = try database.integer("PRAGMA application_id") ?? 0
     let version = try database.integer("PRAGMA user_version") ?? 0
     guard id == Schema.applicationID else {
@@ -152,7 +156,7 @@ package final class Store {
     return version
   }
 
-  private static func check(_ database: Database, withoutBuckets: Bool) throws(StoreError) {
+  static func check(_ database: Database, withoutBuckets: Bool) throws(StoreError) {
     var checks = ["PRAGMA quick_check(1)"]
     if withoutBuckets {
       checks = ["meta", "link", "link_total", "incarnation", "gap", "clock_step"].map { "PRAGMA quick_check(\($0))" }

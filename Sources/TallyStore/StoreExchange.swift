@@ -12,6 +12,10 @@ package enum StoreResult: Sendable {
   case failed(sequence: UInt64, StoreError)
   /// The answer to the query that was given this token.
   case rows(token: UInt64, Result<UsageRows, StoreError>)
+  /// The copy that was asked for.
+  case copied(Result<StoreCopy, StoreError>)
+  /// What the examination that was asked for found; nil: the whole file is sound.
+  case checked(StoreError?)
 }
 
 /// How the store fares, for `status`.
@@ -32,6 +36,8 @@ package struct StoreHealth: Sendable {
   package var message: String?
   /// On disk, as of the last commit.
   package var sizeBytes: Int64
+  /// Room for more on its file system, as of then; nil: not known.
+  package var freeBytes: Int64?
   /// Commits since the start that were stored, and that were not.
   package var commits: UInt64
   package var failures: UInt64
@@ -51,10 +57,13 @@ enum Next<Job: Sendable>: Sendable {
   case end
 }
 
-/// A query on its way to the reader.
-struct ReaderJob: Sendable {
-  var query: UsageQuery
-  var token: UInt64
+/// Work for the reader.
+enum ReaderJob: Sendable {
+  case usage(UsageQuery, token: UInt64)
+  case check
+  case copy
+  /// More of the copy that it has begun.
+  case goOnCopying
 }
 
 /// The store as the reader finds it.
@@ -72,6 +81,8 @@ final class StoreExchange: Sendable {
   struct State: Sendable {
     var writerJobs: [WriterJob] = [.open(suspect: false)]
     var readerJobs: [ReaderJob] = []
+    /// A copy is asked for; it is made when nothing is on its way to the store.
+    var wantsCopy = false
     var results: [StoreResult] = []
     var store = ReadableStore()
     var health: StoreHealth
@@ -107,11 +118,16 @@ final class StoreExchange: Sendable {
     }
   }
 
-  /// The reader's next job and the store as it stands; the end comes before what is queued.
-  func nextReaderJob() -> Next<(ReaderJob, ReadableStore)> {
+  /// The reader's next job and the store as it stands; the end comes before what is queued, and that before the rest of
+  /// a copy.
+  func nextReaderJob(isCopying: Bool) -> Next<(ReaderJob, ReadableStore)> {
     monitor.wait { state in
       if state.isStopping { return .end }
-      return state.readerJobs.isEmpty ? nil : .work((state.readerJobs.removeFirst(), state.store))
+      if !state.readerJobs.isEmpty { return .work((state.readerJobs.removeFirst(), state.store)) }
+      if isCopying { return .work((.goOnCopying, state.store)) }
+      guard state.wantsCopy, state.health.pendingCommits == 0 else { return nil }
+      state.wantsCopy = false
+      return .work((.copy, state.store))
     }
   }
 

@@ -10,6 +10,8 @@ struct StoreFiles {
   /// Where a new file is built before it gets its name, so that no half-made one is ever found.
   var unfinished: String { directory + "/iftally.db.new" }
   var lock: String { directory + "/iftally.lock" }
+  /// Where a copy is made for a client that asked for one; it loses its name before it is sent.
+  var copy: String { directory + "/iftally.db.copy" }
 
   /// Beside the database while it is open, and after it was not closed in order.
   private static let companions = ["-wal", "-shm"]
@@ -38,10 +40,20 @@ struct StoreFiles {
 
   /// Makes an empty file of mode 0640 for SQLite, which gives its WAL the same mode.
   func makeUnfinished() throws(StoreError) {
-    for suffix in ["", "-journal"] { _ = unlink(unfinished + suffix) }
-    let descriptor = open(unfinished, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0o640)
+    try makeEmpty(unfinished)
+  }
+
+  /// The same at another path of the directory, in the place of what was left there.
+  func makeEmpty(_ path: String) throws(StoreError) {
+    remove(path)
+    let descriptor = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0o640)
     guard descriptor >= 0 else { throw .system("cannot make it", path: database, errno: errno) }
     Glibc.close(descriptor)
+  }
+
+  /// Removes a file that is no store, and what SQLite may have left beside it.
+  func remove(_ path: String) {
+    for suffix in ["", "-journal"] + Self.companions { _ = unlink(path + suffix) }
   }
 
   /// Gives the unfinished file its name, to stay.
@@ -63,6 +75,8 @@ struct StoreFiles {
     throw .system("cannot look at it", path: database, errno: errno)
   }
 
+  var hasCompanions: Bool { Self.companions.contains { exists(database + $0) } }
+
   /// Closing in order leaves no WAL: one with content says that the last daemon was killed or the power went.
   var hasUnfinishedWAL: Bool { length(database + "-wal") > 0 }
 
@@ -71,19 +85,33 @@ struct StoreFiles {
     Self.companions.reduce(length(database)) { $0 + length(database + $1) }
   }
 
+  /// Room for an unprivileged process on the file system of the directory.
+  var freeBytes: Int64? {
+    var facts = statvfs()
+    guard statvfs(directory, &facts) == 0 else { return nil }
+    return Int64(clamping: UInt64(facts.f_bavail) &* UInt64(facts.f_frsize))
+  }
+
   /// Renames what is there to a dated name and returns that name; nil when nothing was there. A WAL goes with its
   /// database, so that SQLite's own tools can still read both, and is never applied to a new file.
-  func setAside(now: Int64) throws(StoreError) -> String? {
+  func setAside(as word: String = "corrupt", now: Int64) throws(StoreError) -> String? {
     let present = ([""] + Self.companions).filter { exists(database + $0) }
     guard !present.isEmpty else { return nil }
-    var name = database + ".corrupt-" + timestamp(now)
-    var count = 1
-    while present.contains(where: { exists(name + $0) }) {
-      count += 1
-      name = database + ".corrupt-" + timestamp(now) + "-\(count)"
-    }
+    let name = unusedName(word, now: now)
     for suffix in present where rename(database + suffix, name + suffix) != 0 {
       throw .system("cannot rename it to \(name)", path: database + suffix, errno: errno)
+    }
+    return name
+  }
+
+  /// "iftally.db.WORD-YYYYMMDDTHHMMSSZ", which nothing beside the store bears.
+  func unusedName(_ word: String, now: Int64) -> String {
+    let dated = database + ".\(word)-" + timestamp(now)
+    var name = dated
+    var count = 1
+    while ([""] + Self.companions).contains(where: { exists(name + $0) }) {
+      count += 1
+      name = dated + "-\(count)"
     }
     return name
   }

@@ -20,7 +20,7 @@ package final class StoreWorkers: StoreQueue, Sendable {
       StoreWriter(exchange: exchange, directory: directory, calendar: calendar).run()
     }
     do {
-      reader = try WorkerThread("store-reader") { readUntilStopped(exchange) }
+      reader = try WorkerThread("store-reader") { StoreReader(exchange: exchange, directory: directory).run() }
     } catch {
       exchange.monitor.change {
         $0.isStopping = true
@@ -62,7 +62,17 @@ package final class StoreWorkers: StoreQueue, Sendable {
 
   /// Queues a query; its answer carries the token. It sees the commits that were stored when it is its turn.
   package func query(_ query: UsageQuery, token: UInt64) {
-    exchange.monitor.change { $0.readerJobs.append(ReaderJob(query: query, token: token)) }
+    exchange.monitor.change { $0.readerJobs.append(.usage(query, token: token)) }
+  }
+
+  /// Has the whole file examined; `.checked` follows.
+  package func check() {
+    exchange.monitor.change { $0.readerJobs.append(.check) }
+  }
+
+  /// Has a copy made of what is stored when the commits that are queued are in it; `.copied` follows. One at a time.
+  package func copy() {
+    exchange.monitor.change { $0.wantsCopy = true }
   }
 
   /// Everything reported since the last call, in order.
@@ -95,43 +105,5 @@ package final class StoreWorkers: StoreQueue, Sendable {
       if finished { thread.join() } else { thread.detach() }
     }
     return (takeResults(), finished)
-  }
-}
-
-/// Body of the reader's thread.
-private func readUntilStopped(_ exchange: StoreExchange) {
-  var connection: UsageReader?
-  var generation = -1
-  while case .work((let job, let store)) = exchange.nextReaderJob() {
-    if store.generation != generation {
-      connection = nil
-      generation = store.generation
-    }
-    let outcome = answer(job.query, store, &connection)
-    exchange.post(.rows(token: job.token, outcome), wake: true) { _ in }
-  }
-  connection = nil
-  exchange.monitor.change { $0.readerHasEnded = true }
-}
-
-private func answer(
-  _ query: UsageQuery, _ store: ReadableStore, _ connection: inout UsageReader?
-) -> Result<UsageRows, StoreError> {
-  do throws(StoreError) {
-    guard let path = store.path else {
-      throw StoreError(.unavailable, "there is no history to read from the store: \(store.reason)")
-    }
-    let reader: UsageReader
-    if let connection {
-      reader = connection
-    } else {
-      reader = try UsageReader(path: path)
-      connection = reader
-    }
-    return .success(try reader.usage(query))
-  } catch {
-    // The next query tries a fresh connection.
-    if error.kind != .tooManyRows { connection = nil }
-    return .failure(error)
   }
 }

@@ -28,13 +28,14 @@ struct StoreWriter {
   private func open(suspect: Bool) -> Store? {
     do throws(StoreError) {
       let store = try Store.open(directory: directory, calendar: calendar, suspect: suspect)
-      let size = store.sizeBytes
+      let (size, free) = (store.sizeBytes, store.freeBytes)
       exchange.post(.opened(.success(store.opening)), wake: true) { state in
         state.store.path = store.path
         state.store.generation += 1
         state.health.state = .ok
         state.health.message = store.opening.notice
         state.health.sizeBytes = size
+        state.health.freeBytes = free
       }
       return store
     } catch {
@@ -56,11 +57,12 @@ struct StoreWriter {
         throw StoreError(.unavailable, "there is no store to write to: \(exchange.monitor.read { $0.store.reason })")
       }
       try store.commit(commit)
-      let size = store.sizeBytes
+      let (size, free) = (store.sizeBytes, store.freeBytes)
       exchange.post(.committed(sequence: commit.sequence), wake: wake) { state in
         if state.health.state == .failing { state.health.message = nil }
         state.health.state = .ok
         state.health.sizeBytes = size
+        state.health.freeBytes = free
         state.health.commits &+= 1
         state.health.pendingCommits -= 1
       }

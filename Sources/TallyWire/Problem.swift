@@ -16,6 +16,8 @@ package struct Problem: Codable, Hashable, Sendable {
     package static let forbidden = "forbidden"
     package static let tooLarge = "too_large"
     package static let forbiddenHost = "forbidden_host"
+    /// The same is being done for somebody else.
+    package static let busy = "busy"
     package static let storeUnavailable = "store_unavailable"
     package static let `internal` = "internal"
   }

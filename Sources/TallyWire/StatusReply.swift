@@ -20,11 +20,13 @@ package struct StatusReply: Codable, Hashable, Sendable {
   package var store: Store
   package var links: Links
   package var warnings: [Warning]
+  /// Absent: an older daemon.
+  package var service: Service?
 
   package init(
     asOf: String, version: String, since: String, bootID: String?, namespace: Namespace, source: Source,
     crossCheck: CrossCheck, sample: Sample, commit: Commit, clock: Clock, gaps: [Gap], events: Events, store: Store,
-    links: Links, warnings: [Warning]
+    links: Links, warnings: [Warning], service: Service? = nil
   ) {
     self.asOf = asOf
     self.version = version
@@ -41,10 +43,11 @@ package struct StatusReply: Codable, Hashable, Sendable {
     self.store = store
     self.links = links
     self.warnings = warnings
+    self.service = service
   }
 
   private enum CodingKeys: String, CodingKey {
-    case nature, version, since, namespace, source, sample, commit, clock, gaps, events, store, links, warnings
+    case nature, version, since, namespace, source, sample, commit, clock, gaps, events, store, links, warnings, service
     case asOf = "as_of"
     case bootID = "boot_id"
     case crossCheck = "cross_check"
@@ -253,17 +256,44 @@ extension StatusReply {
     package var state: String
     package var message: String?
     package var sizeBytes: UInt64
+    /// Room for more on its file system, as of the last commit; absent when it is not known.
+    package var freeBytes: UInt64?
+    /// Of the whole file, when `check=store` asked for it: "ok", or what is wrong.
+    package var integrity: String?
 
-    package init(path: String, state: String, message: String?, sizeBytes: UInt64) {
+    package init(
+      path: String, state: String, message: String?, sizeBytes: UInt64, freeBytes: UInt64? = nil,
+      integrity: String? = nil
+    ) {
       self.path = path
       self.state = state
       self.message = message
       self.sizeBytes = sizeBytes
+      self.freeBytes = freeBytes
+      self.integrity = integrity
     }
 
     private enum CodingKeys: String, CodingKey {
-      case path, state, message
+      case path, state, message, integrity
       case sizeBytes = "size_bytes"
+      case freeBytes = "free_bytes"
+    }
+  }
+
+  /// The daemon as a process.
+  package struct Service: Codable, Hashable, Sendable {
+    package static let systemd = "systemd"
+
+    package var pid: Int32
+    /// Who is told when it is ready, and starts it again: `systemd`; absent when nobody is.
+    package var manager: String?
+    /// Paths of Unix sockets, and addresses with ports.
+    package var listeners: [String]
+
+    package init(pid: Int32, manager: String?, listeners: [String]) {
+      self.pid = pid
+      self.manager = manager
+      self.listeners = listeners
     }
   }
 

@@ -19,10 +19,19 @@ final class Api {
     var eventSource: String
     /// Netlink was to be asked, and is denied.
     var isNetlinkDenied = false
+    /// Who starts the daemon again, for `status`; nil: nobody.
+    var manager: String?
+    /// The group whose members may have what is not for everybody; nil: there is none.
+    var trustedGroup: UInt32?
   }
 
   /// Conditions that a person should act on besides those of sampling and store, for example a refused reload.
   var notices: [StatusReply.Warning] = []
+  /// Where clients are listened for, in words.
+  var listeners: [String] = []
+  let upkeep: Upkeep
+  /// Has a commit made of what is counted.
+  var commit: () -> Void = {}
   /// Returns of the loop from its wait, for `/metrics`.
   var wakeUps: () -> UInt64 = { 0 }
   /// Has `answerWaiting` called after so many nanoseconds.
@@ -32,7 +41,8 @@ final class Api {
   /// Questions for the present that came right after a sample; no more than there are connections.
   var waiting: [(route: Route, request: HTTPRequest, exchange: HTTPExchange)] = []
 
-  init(sampler: Sampler, history: History, about: About) {
+  init(sampler: Sampler, history: History, upkeep: Upkeep, about: About) {
+    self.upkeep = upkeep
     self.sampler = sampler
     self.history = history
     self.about = about

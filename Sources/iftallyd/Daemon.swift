@@ -60,13 +60,16 @@ final class Daemon {
     counting = Counting(
       sampler: sampler, history: history, say: { [log] in log.write($0, code: $1, $2) })
     api = Api(
-      sampler: sampler, history: history,
+      sampler: sampler, history: history, upkeep: Upkeep(workers, history),
       about: Api.About(
         started: clocks.now(), storePath: workers?.health.path ?? configuration.store.directory,
-        namespaceInode: Daemon.namespaceInode(), eventSource: eventWords(kernel), isNetlinkDenied: denial != nil))
+        namespaceInode: Daemon.namespaceInode(), eventSource: eventWords(kernel), isNetlinkDenied: denial != nil,
+        manager: ServiceNotify.isHeard ? StatusReply.Service.systemd : nil, trustedGroup: trustedGroup()))
+    api.commit = { [counting] in counting.commit() }
     if let denial { log.warning(code: "netlink_denied", "\(denial); links are polled from /proc/net/dev instead") }
     if let notice = opened.opening?.notice { warn("store_replaced", notice, "keep the file that was set aside") }
     listeners = try Daemon.listen(configuration, handedOver.listeners)
+    api.listeners = listeners.map(\.address)
   }
 
   private static let sysfs = Sysfs()

@@ -39,6 +39,9 @@ final class History {
   /// Told of each commit on its way to the store, and of each that is in it.
   var mark: QueueMark?
 
+  /// Given what the store's threads report besides commits and answers.
+  var upkeepDone: (StoreResult) -> Void = { _ in }
+
   private let workers: (any StoreQueue)?
   let retention = Retention()
   private var sequence: UInt64
@@ -124,6 +127,7 @@ final class History {
       case .rows(let token, let answer):
         guard let question = questions.removeValue(forKey: token) else { continue }
         question.then(answer)
+      case .copied, .checked: upkeepDone(result)
       }
     }
     let oldest = questions.values.map(\.since).min() ?? sequence
@@ -237,6 +241,9 @@ final class History {
 
   /// Bytes on disk.
   var sizeBytes: Int64 { workers?.health.sizeBytes ?? 0 }
+
+  /// Room for more; nil when it is not known.
+  var freeBytes: Int64? { workers?.health.freeBytes }
 }
 
 /// Of several reports of one incarnation the last: it knows how it ended.

@@ -45,7 +45,7 @@ struct RequestError: Error {
 
   static let notFound = RequestError(
     code: Problem.Code.notFound, status: 404, title: "No such route", detail: "nothing is served at this path",
-    remedy: "GET /v1/status, /v1/interfaces, /v1/interfaces/NAME, /v1/usage, /v1/explain, /metrics or /")
+    remedy: "GET /v1/status, /v1/interfaces, /v1/interfaces/NAME, /v1/usage, /v1/explain, /v1/backup, /metrics or /")
 
   static func methodNotAllowed(_ method: String) -> RequestError {
     RequestError(
@@ -53,6 +53,15 @@ struct RequestError: Error {
       detail: "\(method) is not served at this path", remedy: "use GET or HEAD",
       headers: [(name: "Allow", value: "GET, HEAD")])
   }
+
+  static func forbidden(_ detail: String, remedy: String) -> RequestError {
+    RequestError(
+      code: Problem.Code.forbidden, status: 403, title: "Not permitted", detail: detail, remedy: remedy)
+  }
+
+  static let busy = RequestError(
+    code: Problem.Code.busy, status: 503, title: "Busy", detail: "the store is being copied for somebody else",
+    remedy: "ask again in a moment", headers: [(name: "Retry-After", value: "5")])
 
   static func storeUnavailable(_ detail: String) -> RequestError {
     RequestError(

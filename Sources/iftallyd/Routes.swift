@@ -30,7 +30,9 @@ struct Route: Sendable {
 /// Everything that is served. All of it is for reading; nothing here changes anything.
 extension Api {
   private static let routes = [
-    Route("/v1/status") { api, _, _ throws(RequestError) in try api.status() },
+    Route("/v1/status", ["check"]) { api, request, exchange throws(RequestError) in
+      try api.status(request.target.query, exchange)
+    },
     Route("/v1/interfaces", isPresent: true) { api, _, _ throws(RequestError) in try api.interfaces() },
     Route("/v1/interfaces/*", isPresent: true) { api, request, _ throws(RequestError) in
       try api.interface(request.target.segments[2])
@@ -41,6 +43,7 @@ extension Api {
     Route("/v1/explain", Api.explainParameters) { api, request, exchange throws(RequestError) in
       try api.explain(request.target.query, exchange)
     },
+    Route("/v1/backup") { api, request, exchange throws(RequestError) in try api.backup(request, exchange) },
     Route("/metrics", isPresent: true) { api, _, _ throws(RequestError) in try api.metrics() },
     Route("/", Page.html, "text/html"),
     Route("/page.css", Page.style, "text/css"),

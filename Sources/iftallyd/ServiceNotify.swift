@@ -21,6 +21,9 @@ enum ServiceNotify {
   /// The loop is alive. For the regular tick, which must come more often than WatchdogSec= of the unit.
   static func watchdog() { send("WATCHDOG=1") }
 
+  /// Somebody wants to know when the daemon is ready.
+  static var isHeard: Bool { getenv("NOTIFY_SOCKET") != nil }
+
   /// How often the watchdog must hear of the loop, by WatchdogSec=; nil when nobody listens.
   static func watchdogMilliseconds() -> Int? {
     guard let text = getenv("WATCHDOG_USEC"), let microseconds = Int(String(cString: text)), microseconds > 0

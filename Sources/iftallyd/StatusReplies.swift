@@ -1,4 +1,5 @@
 // /v1/status: how the daemon is doing, every loss and fallback counted, every warning with its remedy.
+import Glibc
 import LinkSource
 import LocalHTTP
 import TallyCore
@@ -15,11 +16,25 @@ extension Api {
     "links are polled from /proc/net/dev: one that comes and goes between two samples is not seen, nor are the last "
     + "bytes of one that goes"
 
-  func status() throws(RequestError) -> HTTPReply {
+  /// `check=store`: the answer waits until the whole file of the store was examined.
+  func status(_ query: [HTTPTarget.QueryItem], _ exchange: HTTPExchange) throws(RequestError) -> HTTPReply {
     let now = try present()
     sampler.checkCounters(olderThan: 10)
     history.collect()
-    return try Api.json(statusReply(now))
+    guard let item = query.first else { return try Api.json(statusReply(now)) }
+    guard query.count == 1, item.value == Array("store".utf8) else {
+      throw .badParameter("check", "the store alone can be examined", remedy: "write check=store, once")
+    }
+    upkeep.check { [unowned self] error in
+      do throws(RequestError) {
+        var reply = statusReply(sampler.ledger.lastSample ?? now)
+        reply.store.integrity = error?.message ?? StatusReply.Store.ok
+        if case .now(let response) = try Api.json(reply) { exchange.respond(response) }
+      } catch {
+        exchange.respond(error.response)
+      }
+    }
+    return .later
   }
 
   private func statusReply(_ sampled: Moment) -> StatusReply {
@@ -55,9 +70,10 @@ extension Api {
         overruns: health.overruns, dumpRetries: health.dumpRetries, droppedSenders: health.droppedSenders),
       store: StatusReply.Store(
         path: about.storePath, state: history.condition.word, message: history.condition.message,
-        sizeBytes: UInt64(max(0, history.sizeBytes))),
+        sizeBytes: UInt64(max(0, history.sizeBytes)), freeBytes: history.freeBytes.map { UInt64(max(0, $0)) }),
       links: StatusReply.Links(present: ledger.presentCount, known: ledger.records.count),
-      warnings: warnings(now, health))
+      warnings: warnings(now, health),
+      service: StatusReply.Service(pid: getpid(), manager: about.manager, listeners: listeners))
   }
 
   private func gap(_ gap: Gap) -> StatusReply.Gap {

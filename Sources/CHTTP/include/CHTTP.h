@@ -81,5 +81,9 @@ void *chttp_owner(const struct chttp_request *request);
 // server that is at its limit.
 int chttp_respond(struct chttp_request *request, unsigned status, const struct chttp_header *headers, size_t count,
                   const uint8_t *body, size_t length, bool close);
+// The same with the first `length` bytes of a file for the body, which is read while it is sent. The descriptor is the
+// request's from here on, also on failure.
+int chttp_respond_file(struct chttp_request *request, unsigned status, const struct chttp_header *headers, size_t count,
+                       int descriptor, uint64_t length);
 
 #endif

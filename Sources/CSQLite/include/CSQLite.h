@@ -14,6 +14,8 @@
 typedef struct csqlite_db csqlite_db;
 /// A prepared statement of a connection.
 typedef struct csqlite_statement csqlite_statement;
+/// A copy of one database into another that is being made.
+typedef struct csqlite_copy csqlite_copy;
 
 /// Primary result codes, the low 8 bits of every code.
 static const int csqlite_ok = 0;
@@ -83,6 +85,14 @@ int csqlite_bind_null(csqlite_statement *statement, int position);
 int csqlite_column_type(csqlite_statement *statement, int column);
 int64_t csqlite_column_integer(csqlite_statement *statement, int column);
 const void *csqlite_column_bytes(csqlite_statement *statement, int column, int *ret_length);
+
+/// Begins to copy `from` into the empty database `to`; NULL on failure, which is then the last error of `to`. Of one moment
+/// when a read transaction is open on `from`.
+csqlite_copy *csqlite_copy_begin(csqlite_db *to, csqlite_db *from);
+/// Copies so many pages: csqlite_ok when more are left, csqlite_done, or an error.
+int csqlite_copy_step(csqlite_copy *copy, int pages);
+/// Frees it; what is not done is rolled back.
+int csqlite_copy_end(csqlite_copy *copy);
 
 /// A non-blocking, close-on-exec eventfd; -1 and errno on failure.
 int csqlite_make_eventfd(void);

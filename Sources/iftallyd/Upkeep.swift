@@ -1,0 +1,84 @@
+// Backups and examinations of the store: who may ask for them, and how the answers find their clients.
+import Glibc
+import LocalHTTP
+import TallyStore
+
+/// What clients wait for that the store's reader does: one copy at a time, and one examination for all who ask meanwhile.
+final class Upkeep {
+  private let workers: StoreWorkers?
+  private var copied: ((Result<StoreCopy, StoreError>) -> Void)?
+  private var checked: [(StoreError?) -> Void] = []
+
+  /// `workers` nil: there is no store.
+  init(_ workers: StoreWorkers?, _ history: History) {
+    self.workers = workers
+    history.upkeepDone = { [unowned self] in take($0) }
+  }
+
+  var isCopying: Bool { copied != nil }
+
+  /// Has the store copied; `then` is called in the loop's thread, and has the descriptor to close.
+  func copy(then: @escaping (Result<StoreCopy, StoreError>) -> Void) {
+    guard let workers else { return then(.failure(noStore)) }
+    copied = then
+    workers.copy()
+  }
+
+  /// Has the whole file examined; `then` is given what is wrong.
+  func check(then: @escaping (StoreError?) -> Void) {
+    guard let workers else { return then(noStore) }
+    checked.append(then)
+    if checked.count == 1 { workers.check() }
+  }
+
+  private func take(_ result: StoreResult) {
+    switch result {
+    case .copied(let outcome):
+      let then = copied
+      copied = nil
+      then?(outcome)
+    case .checked(let error):
+      let all = checked
+      checked = []
+      for then in all { then(error) }
+    default: break
+    }
+  }
+
+  private let noStore = StoreError(.unavailable, "there is no store: counting goes on in memory alone")
+}
+
+extension Api {
+  /// The store as a file, with everything that is counted up to now.
+  func backup(_ request: HTTPRequest, _ exchange: HTTPExchange) throws(RequestError) -> HTTPReply {
+    guard request.method == "GET" else { throw .methodNotAllowed(request.method) }
+    // It is no more than everybody may read, but costs as much disk and time as the store is large.
+    guard isTrusted(request.peer) else {
+      throw .forbidden(
+        "a backup is for root and the group iftally, through the Unix socket",
+        remedy: "run it with sudo, or join the group (usermod -aG iftally USER) and log in again")
+    }
+    _ = try present()
+    guard !upkeep.isCopying else { throw .busy }
+    commit()
+    upkeep.copy { outcome in
+      switch outcome {
+      case .failure(let error): exchange.respond(RequestError.storeUnavailable(error.message).response)
+      case .success(let copy):
+        let head = HTTPResponse(
+          status: 200, contentType: "application/vnd.sqlite3", headers: commonHeaders, body: [])
+        exchange.respond(head, file: copy.descriptor, length: copy.length)
+      }
+    }
+    return .later
+  }
+
+  /// Root, the daemon's own user and the group of those who may change things; over TCP nobody.
+  private func isTrusted(_ peer: PeerCredentials?) -> Bool {
+    guard let peer else { return false }
+    return peer.uid == 0 || peer.uid == geteuid() || about.trustedGroup.map(peer.belongs) ?? false
+  }
+}
+
+/// The group iftally of this machine; nil when there is none.
+func trustedGroup() -> UInt32? { getgrnam("iftally").map { $0.pointee.gr_gid } }
