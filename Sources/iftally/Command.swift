@@ -8,6 +8,8 @@ struct Command: Sendable {
   var options: [Option]
   /// What may follow its name, for the help; nil: nothing.
   var operand: String?
+  /// Seconds for an answer unless told otherwise.
+  var patience = 10.0
   var run: @Sendable (Session) throws(Failure) -> ExitCode
 
   static let table = [
@@ -41,7 +43,13 @@ struct Command: Sendable {
       options: [.verbose] + Option.common, run: showStatus),
     Command(
       name: "doctor", summary: "Examine socket, daemon and numbers; name remedies",
-      options: Option.common, run: examine),
+      options: Option.common, patience: 120, run: examine),
+    Command(
+      name: "backup", summary: "Write the whole history to a file, and verify it",
+      options: [.force] + Option.units + Option.common, operand: "FILE", patience: 600, run: makeBackup),
+    Command(
+      name: "restore", summary: "Put a backup in the place of a stopped daemon's store",
+      options: [.directory] + Option.units + Option.common, operand: "FILE", run: restoreBackup),
     Command(name: "version", summary: "The version of this command", options: Option.common, run: showVersion),
     Command(
       name: "help", summary: "Describe the commands, or one of them", options: Option.common, operand: "[COMMAND]",

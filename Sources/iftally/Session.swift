@@ -11,7 +11,8 @@ struct Session {
   init(_ settings: Settings) {
     self.settings = settings
     transport = Transport(
-      socket: settings.socket ?? environment("IFTALLY_SOCKET") ?? Transport.defaultSocket, timeout: settings.timeout)
+      socket: settings.socket ?? environment("IFTALLY_SOCKET") ?? Transport.defaultSocket,
+      timeout: settings.timeout ?? Command.table.first { $0.name == settings.command }?.patience ?? 10)
   }
 
   var style: Style { output.style(settings) }
@@ -41,7 +42,8 @@ struct Session {
     try print(json: try jsonText(reply))
   }
 
-  private func failure(_ status: Int, _ body: [UInt8]) -> Failure {
+  /// What an answer that is no success says.
+  func failure(_ status: Int, _ body: [UInt8]) -> Failure {
     guard let problem = try? decode(Problem.self, from: body) else {
       return Failure(
         .failed, "the daemon answered with HTTP status \(status) and no reason",

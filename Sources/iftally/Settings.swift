@@ -16,13 +16,17 @@ struct Settings {
   var json = false
   /// nil: $IFTALLY_SOCKET or the default.
   var socket: String?
-  /// Seconds for the daemon to answer.
-  var timeout = 10.0
+  /// Seconds for the daemon to answer; nil: as the command needs.
+  var timeout: Double?
   var units = Units()
   var noColor = false
   var verbose = false
   /// Interfaces too that would be left out.
   var all = false
+  /// A file that is there already is replaced.
+  var force = false
+  /// Folder of the store; nil: as configured.
+  var directory: String?
 
   /// A period that an option of its own names.
   var period: String?
@@ -67,7 +71,14 @@ extension Option {
   ]
 
   /// How figures are written.
-  static let figures = [
+  static let figures =
+    units + [
+      Option(long: "bits", help: "Rates in bit/s (default)") { settings, _ in settings.units.ratesInBits = true },
+      Option(long: "bytes", help: "Rates in bytes a second") { settings, _ in settings.units.ratesInBits = false },
+    ]
+
+  /// How amounts are written.
+  static let units = [
     Option(long: "unit", value: "UNIT", help: "iec: KiB (default); si: kB; bytes: unscaled") {
       settings, value throws(Failure) in
       settings.units.scale = try word(value, of: "--unit", in: ByteScale.allCases.map(\.rawValue), ByteScale.init)
@@ -76,8 +87,6 @@ extension Option {
       settings, value throws(Failure) in
       settings.units.decimals = try number(value, of: "--decimals", in: 0...3)
     },
-    Option(long: "bits", help: "Rates in bit/s (default)") { settings, _ in settings.units.ratesInBits = true },
-    Option(long: "bytes", help: "Rates in bytes a second") { settings, _ in settings.units.ratesInBits = false },
   ]
 
   /// Which interfaces.
@@ -103,6 +112,17 @@ extension Option {
 
   static let verbose = Option(long: "verbose", short: "v", help: "Everything that is known") { settings, _ in
     settings.verbose = true
+  }
+
+  static let force = Option(long: "force", short: "f", help: "Replace a file that is there already") { settings, _ in
+    settings.force = true
+  }
+
+  static let directory = Option(
+    long: "directory", value: "PATH", help: "Folder of the store (default: as configured)"
+  ) { settings, value throws(Failure) in
+    guard !value.isEmpty else { throw Failure(.usage, "--directory needs a path, not an empty text") }
+    settings.directory = value
   }
 
   /// Periods by name.

@@ -25,6 +25,18 @@ final class Transport {
     }
   }
 
+  /// The status of an answer of any length; the body of a 200 goes to `sink`, any other is returned.
+  func download(
+    _ target: RequestTarget, _ sink: @escaping ([UInt8]) -> Bool
+  ) throws(Failure) -> (status: Int, body: [UInt8]) {
+    do throws(LocalHTTPError) {
+      let answer = try client.download(target.text, sink)
+      return (answer.status, answer.body)
+    } catch {
+      throw failure(error)
+    }
+  }
+
   private func failure(_ error: LocalHTTPError) -> Failure {
     let place = displayed(socket)
     switch error {

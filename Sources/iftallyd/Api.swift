@@ -30,8 +30,6 @@ final class Api {
   /// Where clients are listened for, in words.
   var listeners: [String] = []
   let upkeep: Upkeep
-  /// Has a commit made of what is counted.
-  var commit: () -> Void = {}
   /// Returns of the loop from its wait, for `/metrics`.
   var wakeUps: () -> UInt64 = { 0 }
   /// Has `answerWaiting` called after so many nanoseconds.

@@ -65,7 +65,7 @@ final class Daemon {
         started: clocks.now(), storePath: workers?.health.path ?? configuration.store.directory,
         namespaceInode: Daemon.namespaceInode(), eventSource: eventWords(kernel), isNetlinkDenied: denial != nil,
         manager: ServiceNotify.isHeard ? StatusReply.Service.systemd : nil, trustedGroup: trustedGroup()))
-    api.commit = { [counting] in counting.commit() }
+    api.upkeep.commit = { [counting] in counting.commit() }
     if let denial { log.warning(code: "netlink_denied", "\(denial); links are polled from /proc/net/dev instead") }
     if let notice = opened.opening?.notice { warn("store_replaced", notice, "keep the file that was set aside") }
     listeners = try Daemon.listen(configuration, handedOver.listeners)

@@ -70,6 +70,9 @@ final class History {
   /// False while the baseline of a new store is not in it yet: figures that were told before would not survive a kill.
   var isFounded: Bool { workers == nil || committed != nil || failureCount > 0 || isHeld }
 
+  /// There is more to commit than the store was given.
+  var isBehind: Bool { waiting != nil }
+
   /// Rows that wait to be written.
   var pendingRows: Int { (waiting?.rows.count ?? 0) + (inFlight?.rows.count ?? 0) }
 

@@ -43,7 +43,9 @@ extension Api {
     Route("/v1/explain", Api.explainParameters) { api, request, exchange throws(RequestError) in
       try api.explain(request.target.query, exchange)
     },
-    Route("/v1/backup") { api, request, exchange throws(RequestError) in try api.backup(request, exchange) },
+    Route("/v1/backup", isPresent: true) { api, request, exchange throws(RequestError) in
+      try api.backup(request, exchange)
+    },
     Route("/metrics", isPresent: true) { api, _, _ throws(RequestError) in try api.metrics() },
     Route("/", Page.html, "text/html"),
     Route("/page.css", Page.style, "text/css"),

@@ -5,22 +5,31 @@ import TallyStore
 
 /// What clients wait for that the store's reader does: one copy at a time, and one examination for all who ask meanwhile.
 final class Upkeep {
+  /// Has a commit made of what is counted.
+  var commit: () -> Void = {}
+
   private let workers: StoreWorkers?
+  private let history: History
+  /// The copy lacks what came while another commit was on its way.
+  private var isLate = false
   private var copied: ((Result<StoreCopy, StoreError>) -> Void)?
   private var checked: [(StoreError?) -> Void] = []
 
   /// `workers` nil: there is no store.
   init(_ workers: StoreWorkers?, _ history: History) {
     self.workers = workers
+    self.history = history
     history.upkeepDone = { [unowned self] in take($0) }
   }
 
   var isCopying: Bool { copied != nil }
 
-  /// Has the store copied; `then` is called in the loop's thread, and has the descriptor to close.
+  /// Has the store copied with what is counted up to now; `then` is called in the loop's thread, and has the descriptor to close.
   func copy(then: @escaping (Result<StoreCopy, StoreError>) -> Void) {
     guard let workers else { return then(.failure(noStore)) }
     copied = then
+    commit()
+    isLate = history.isBehind
     workers.copy()
   }
 
@@ -33,6 +42,11 @@ final class Upkeep {
 
   private func take(_ result: StoreResult) {
     switch result {
+    case .copied(.success(let early)) where isLate:
+      close(early.descriptor)
+      commit()
+      isLate = false
+      workers?.copy()
     case .copied(let outcome):
       let then = copied
       copied = nil
@@ -60,7 +74,6 @@ extension Api {
     }
     _ = try present()
     guard !upkeep.isCopying else { throw .busy }
-    commit()
     upkeep.copy { outcome in
       switch outcome {
       case .failure(let error): exchange.respond(RequestError.storeUnavailable(error.message).response)
