@@ -1,7 +1,7 @@
 // The daemon's status in sentences.
 package import TallyWire
 
-/// The lines of a status; verbose adds each gap and clock step, and the counts of odd events.
+/// The lines of a status; verbose adds each gap and clock step, the counts of odd events, and the daemon as a process.
 package func render(_ status: StatusReply, verbose: Bool, _ style: Style) -> [String] {
   var pairs = [
     ("as of", writtenTime(status.asOf)),
@@ -30,6 +30,14 @@ package func render(_ status: StatusReply, verbose: Bool, _ style: Style) -> [St
           + "dropped since not from the kernel \(status.events.droppedSenders)"
       ))
     if let bootID = status.bootID { pairs.append(("boot", bootID)) }
+    if let service = status.service {
+      pairs.append(
+        ("process", "\(service.pid), \(service.manager.map { "run by \($0)" } ?? "without a service manager")"))
+      pairs += service.listeners.map { ("listening on", $0) }
+    }
+    if let free = status.store.freeBytes {
+      pairs.append(("room", "\(style.units.amount(free)) free where the store is"))
+    }
   }
   let warnings = status.warnings.flatMap { warning in
     wrapped("warning: \(displayed(warning.message))", to: style.width, indent: "  ").map {

@@ -92,7 +92,8 @@ final class DatabaseCopy {
       default: "look for errors of the disk in the kernel log"
       }
     return StoreError(
-      error.kind, "the store \(source.path) cannot be copied to \(target.path) (\(error.cause ?? "\(code)")): \(remedy)",
+      error.kind,
+      "the store \(source.path) cannot be copied to \(target.path) (\(error.cause ?? "\(code)")): \(remedy)",
       extendedCode: code)
   }
 }

@@ -35,7 +35,8 @@ private func destination(_ operand: String, replaces: Bool) throws(Failure) -> S
     return operand + (operand.hasSuffix("/") ? "" : "/") + "iftally-\(fileDate(time(nil))).db"
   }
   guard status.st_mode & S_IFMT == S_IFREG else {
-    throw Failure(.failed, "\(displayed(operand)) is no file", remedy: "Name a file that is not there yet, or a folder.")
+    throw Failure(
+      .failed, "\(displayed(operand)) is no file", remedy: "Name a file that is not there yet, or a folder.")
   }
   guard replaces else { throw exists(operand) }
   return operand

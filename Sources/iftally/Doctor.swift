@@ -21,9 +21,10 @@ func examine(_ session: Session) throws(Failure) -> ExitCode {
 private func examineAnswers(_ session: Session) -> [Finding] {
   var findings: [Finding] = []
   do throws(Failure) {
-    let status = try session.fetch(StatusReply.self, .status).reply
+    let status = try examinedStatus(session)
     findings.append(examineDaemon(status))
-    findings += examineNumbers(status) + examineHistory(status) + examineClock(status)
+    findings += examineService(status, SystemdUnits.ask()) + examineNumbers(status)
+    findings += examineStore(status, session.settings.units) + examineClock(status)
     findings.append(examineNamespace(status.namespace))
     findings += status.warnings.map { Finding("warning", .warning, $0.message, remedy: $0.remedy) }
   } catch {
@@ -32,6 +33,16 @@ private func examineAnswers(_ session: Session) -> [Finding] {
     findings.append(Finding(check, .failed, error.message, remedy: error.remedy))
   }
   return findings + [examineSysfs()]
+}
+
+/// With the store examined, where the daemon knows how to.
+private func examinedStatus(_ session: Session) throws(Failure) -> StatusReply {
+  do throws(Failure) {
+    return try session.fetch(StatusReply.self, RequestTarget.status.with("check", "store")).reply
+  } catch {
+    guard error.problemCode == Problem.Code.unknownParameter else { throw error }
+    return try session.fetch(StatusReply.self, .status).reply
+  }
 }
 
 /// What the daemon reads there too; a container may hide it, or show another namespace's.
@@ -74,6 +85,7 @@ private func examineSocket(_ path: String) -> [Finding] {
       facts.isWritable
         ? Finding("permission", .ok, "you may connect; your groups: \(groups)")
         : Finding("permission", .failed, "you may not connect; your groups: \(groups)", remedy: facts.remedy),
+      examineGroup(),
     ]
   }
 }
@@ -105,15 +117,6 @@ private func examineNumbers(_ status: StatusReply) -> [Finding] {
         "\(source), link events: \(status.source.events); a link's last bytes and quick wraps can go unseen",
         remedy: "Let the daemon use netlink: Source=netlink in [Sampling], and AF_NETLINK in RestrictAddressFamilies=.")
   )
-  if status.source.events == StatusReply.Source.inherited {
-    findings.append(
-      Finding(
-        "event socket", .ok,
-        "inherited from systemd: links that end while the daemon is down are counted to their last byte"))
-  } else if status.source.events == StatusReply.Source.own {
-    findings.append(
-      Finding("event socket", .ok, "own: links that end while the daemon is down take their last bytes with them"))
-  }
   let check = status.crossCheck
   if check.at == nil {
     findings.append(Finding("cross-check", .ok, "not made yet"))
@@ -135,43 +138,6 @@ private func examineNumbers(_ status: StatusReply) -> [Finding] {
         "events", .warning, "the kernel dropped link events \(status.events.overruns) times",
         remedy: "Give the event socket a larger buffer: sysctl net.core.rmem_max=33554432, then restart iftallyd."))
   }
-  return findings
-}
-
-private func examineHistory(_ status: StatusReply) -> [Finding] {
-  let store = status.store
-  let message = store.message.map { ": \($0)" } ?? ""
-  var findings: [Finding] = []
-  switch store.state {
-  case StatusReply.Store.ok:
-    findings.append(Finding("store", .ok, store.path))
-  case StatusReply.Store.loading:
-    findings.append(Finding("store", .warning, "history is being loaded from \(store.path)", remedy: "Wait a moment."))
-  case StatusReply.Store.memoryOnly:
-    findings.append(
-      Finding(
-        "store", .failed, "history is kept in memory only and ends with the daemon\(message)",
-        remedy: "Check owner, mode and free space of \(store.path) (df, ls -l), then restart iftallyd."))
-  default:
-    findings.append(
-      Finding(
-        "store", .failed, "commits to \(store.path) fail (\(store.state))\(message)",
-        remedy: "Check free space and the disk: df \(store.path); journalctl -u iftallyd."))
-  }
-  let commit = status.commit
-  if commit.failures > 0 {
-    findings.append(
-      Finding(
-        "commits", .warning, "\(commit.failures) failed since the start; \(commit.pendingRows) rows wait in memory",
-        remedy: "The log names each cause: journalctl -u iftallyd."))
-  }
-  let lossy = status.gaps.filter(\.lossy)
-  findings.append(
-    lossy.isEmpty
-      ? Finding("gaps", .ok, "none in which bytes may have gone unseen")
-      : Finding(
-        "gaps", .warning, "\(lossy.count) in which bytes may have gone unseen; figures over them say at least",
-        remedy: "iftally status --verbose lists them with their reasons."))
   return findings
 }
 

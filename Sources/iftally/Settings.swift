@@ -60,7 +60,7 @@ extension Option {
       guard !value.isEmpty else { throw Failure(.usage, "--socket needs a path, not an empty text") }
       settings.socket = value
     },
-    Option(long: "timeout", value: "SECONDS", help: "Time for an answer, 0.1 to 600 (default 10)") {
+    Option(long: "timeout", value: "SECONDS", help: "Time for an answer, 0.1 to 600") {
       settings, value throws(Failure) in
       settings.timeout = try seconds(value, of: "--timeout", in: 0.1...600)
     },

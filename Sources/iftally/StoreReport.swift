@@ -47,7 +47,9 @@ extension Session {
     ]
     if let replaced = report.replaced { lines.append("  replaced    is kept as \(displayed(replaced))") }
     if settings.command == "restore" {
-      lines += ["", "Start the daemon: systemctl start iftallyd. What passed since that span is counted as after any absence."]
+      lines += [
+        "", "Start the daemon: systemctl start iftallyd. What passed since that span is counted as after any absence.",
+      ]
     }
     try output.print(lines)
   }

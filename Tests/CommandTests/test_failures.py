@@ -28,6 +28,12 @@ class Usage(CommandCase):
             (["explain", "wg0", "--today", "--month"], "--month is a second period"),
             (["explain", "wg0", "--today", "--from", "2h"], "a named period and --from or --to exclude each other"),
             (["explain", "wg0", "-i", "wg0"], "explain has no option --interface"),
+            (["backup"], "backup needs to know where to. Write iftally backup FILE"),
+            (["backup", "a", "b"], 'backup takes one argument, not also "b"'),
+            (["backup", "a", "--directory", "b"], "backup has no option --directory"),
+            (["restore"], "restore needs to know what from. Write iftally restore FILE"),
+            (["restore", "a", "--force"], "restore has no option --force"),
+            (["restore", "a", "--directory", ""], "--directory needs a path"),
             (["--unit", "kib"], '--unit "kib" is none of iec, si, bytes'),
             (["--unit"], "--unit needs a value: --unit UNIT"),
             (["--json=1"], "--json takes no value"),
@@ -60,7 +66,7 @@ class Usage(CommandCase):
 
 class Help(CommandCase):
     COMMANDS = ["live", "interfaces", "minutes", "fives", "hours", "days", "months", "years", "usage", "explain", "status",
-                "doctor", "version", "help"]
+                "doctor", "backup", "restore", "version", "help"]
 
     def test_help_describes_every_command_without_a_daemon(self):
         self.daemon.stop()
@@ -264,63 +270,6 @@ class OutputErrors(CommandCase):
             ["/bin/sh", "-c", script, COMMAND], env=self.environment(), capture_output=True, text=True, timeout=30)
         self.assertEqual(closed.returncode, 1)
         self.assertIn("the output cannot be written", closed.stderr)
-
-
-class Doctor(CommandCase):
-    def findings(self, exit, *arguments):
-        output = json.loads(self.run_command("doctor", "--json", *arguments, exit=exit).stdout)
-        self.assertEqual(output["ok"], exit == 0)
-        for finding in output["findings"]:
-            if finding["verdict"] != "ok":
-                self.assertTrue(finding.get("remedy"), finding)
-        return {finding["check"]: finding for finding in output["findings"]}
-
-    def test_a_healthy_daemon(self):
-        findings = self.findings(0)
-        for check in ("socket", "permission", "daemon", "sample", "source", "cross-check", "store", "gaps"):
-            self.assertEqual(findings[check]["verdict"], "ok", check)
-        self.assertIn("root" if os.geteuid() == 0 else "mode 0666", findings["socket"]["detail"])
-
-    def test_a_troubled_daemon(self):
-        self.daemon.answers["/v1/status"] = golden("status-troubled")
-        findings = self.findings(1)
-        self.assertEqual(findings["store"]["verdict"], "failed")
-        self.assertIn("disk I/O error", findings["store"]["detail"])
-        self.assertEqual(findings["cross-check"]["verdict"], "failed")
-        self.assertIn("eth0", findings["cross-check"]["detail"])
-        for check in ("commits", "gaps", "clock", "warning"):
-            self.assertEqual(findings[check]["verdict"], "warning", check)
-
-    def test_each_lesser_trouble_is_a_warning(self):
-        def with_change(section, **change):
-            status = golden("status")
-            status[section] = {**status[section], **change}
-            self.daemon.answers["/v1/status"] = status
-            return self.findings(0)
-
-        self.assertIn("32-bit", with_change("source", counter_bits=32)["source"]["detail"])
-        self.assertIn("timedatectl", with_change("clock", synchronized=False)["clock"]["remedy"])
-        self.assertIn("rmem_max", with_change("events", overruns=3)["events"]["remedy"])
-        self.assertEqual(with_change("sample", age_seconds=900)["sample"]["verdict"], "warning")
-        self.assertEqual(with_change("store", state="loading")["store"]["verdict"], "warning")
-        self.assertEqual(with_change("namespace", inode=1)["namespace"]["verdict"], "warning")
-        status = golden("status")
-        status["version"] = "9.0.0"
-        self.daemon.answers["/v1/status"] = status
-        self.assertIn("9.0.0", self.findings(0)["daemon"]["detail"])
-
-    def test_no_data_yet(self):
-        self.daemon.answers["/v1/status"] = problem("loading", 503, "the first sample is not taken yet")
-        self.assertEqual(self.findings(1)["first sample"]["verdict"], "failed")
-
-    def test_no_socket_and_no_daemon(self):
-        self.daemon.stop()
-        findings = self.findings(1)
-        self.assertIn("No such file", findings["socket"]["detail"])
-        self.assertEqual(list(findings), ["socket"])
-        self.assertIn("systemctl start iftallyd", findings["socket"]["remedy"])
-        (self.folder / "iftally.sock").write_text("")
-        self.assertIn("is a file", self.findings(1)["socket"]["detail"])
 
 
 if __name__ == "__main__":

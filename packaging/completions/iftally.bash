@@ -9,11 +9,12 @@ _iftally_interfaces() {
 
 _iftally() {
   local common='--json --socket --timeout --no-color -h --help'
-  local figures='--unit --decimals --bits --bytes'
+  local units='--unit --decimals'
+  local figures="$units --bits --bytes"
   local selection='-i --interface --kind'
   local bounds='--from --to'
   local span="$bounds -l --limit"
-  local commands='live interfaces minutes fives hours days months years usage explain status doctor version help'
+  local commands='live interfaces minutes fives hours days months years usage explain status doctor backup restore version help'
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
   local command='' options='' words='' prefix='' i
   COMPREPLY=()
@@ -27,7 +28,7 @@ _iftally() {
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
       -i | --interface | --kind | --from | --to | -l | --limit | -r | --resolution | -n | --count | --interval | \
-        --unit | --decimals | --socket | --timeout)
+        --unit | --decimals | --socket | --timeout | --directory)
         i=$((i + 1))
         [ "${COMP_WORDS[i]}" != = ] || i=$((i + 1))
         ;;
@@ -49,7 +50,7 @@ _iftally() {
     -r | --resolution) words='minute five_minutes hour day month year' ;;
     --unit) words='iec si bytes' ;;
     --decimals) words='0 1 2 3' ;;
-    --socket)
+    --socket | --directory)
       compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(compgen -f -- "$word")
       return
@@ -64,12 +65,19 @@ _iftally() {
         usage) options="-r --resolution $span $selection $figures $common" ;;
         explain) options="--today --yesterday --month --year $bounds -r --resolution $figures $common" ;;
         status) options="-v --verbose $common" ;;
+        backup) options="-f --force $units $common" ;;
+        restore) options="--directory $units $common" ;;
         doctor | version | help) options=$common ;;
       esac
       case $word,$command in
         -*,*) words=$options ;;
         *, | *,help) words=$commands ;;
         *,explain) words=$(_iftally_interfaces) ;;
+        *,backup | *,restore)
+          compopt -o filenames 2>/dev/null
+          mapfile -t COMPREPLY < <(compgen -f -- "$word")
+          return
+          ;;
       esac
       ;;
   esac

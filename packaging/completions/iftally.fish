@@ -19,7 +19,7 @@ function __iftally_in
         end
         switch $token
             case -i --interface --kind --from --to -l --limit -r --resolution -n --count --interval \
-                --unit --decimals --socket --timeout
+                --unit --decimals --socket --timeout --directory
                 set is_value yes
             case '-*'
             case '*'
@@ -48,6 +48,8 @@ complete -c iftally -n '__iftally_in summary help' -a usage -d 'Any span by any 
 complete -c iftally -n '__iftally_in summary help' -a explain -d 'What a figure is made of'
 complete -c iftally -n '__iftally_in summary help' -a status -d 'How the daemon is'
 complete -c iftally -n '__iftally_in summary help' -a doctor -d 'Examine socket, daemon and numbers'
+complete -c iftally -n '__iftally_in summary help' -a backup -d 'Write the whole history to a file'
+complete -c iftally -n '__iftally_in summary help' -a restore -d 'Put a backup in the place of the store'
 complete -c iftally -n '__iftally_in summary help' -a version -d 'The version of this command'
 complete -c iftally -n '__iftally_in summary help' -a help -d 'Describe the commands, or one of them'
 
@@ -67,8 +69,11 @@ complete -c iftally -n '__iftally_in explain' -l year -d 'This year'
 complete -c iftally -n '__iftally_in live' -s n -l count -x -d 'Stop after so many readings'
 complete -c iftally -n '__iftally_in live' -l interval -x -d 'Seconds between readings, 0.2 to 3600'
 complete -c iftally -n '__iftally_in interfaces status' -s v -l verbose -d 'Everything that is known'
-complete -c iftally -n "__iftally_in $traffic explain" -l unit -x -a 'iec si bytes' -d 'Unit of amounts'
-complete -c iftally -n "__iftally_in $traffic explain" -l decimals -x -a '0 1 2 3' -d 'Digits after the point'
+complete -c iftally -n '__iftally_in backup restore' -F
+complete -c iftally -n '__iftally_in backup' -s f -l force -d 'Replace a file that is there'
+complete -c iftally -n '__iftally_in restore' -l directory -r -F -d 'Folder of the store'
+complete -c iftally -n "__iftally_in $traffic explain backup restore" -l unit -x -a 'iec si bytes' -d 'Unit of amounts'
+complete -c iftally -n "__iftally_in $traffic explain backup restore" -l decimals -x -a '0 1 2 3' -d 'Digits after the point'
 complete -c iftally -n "__iftally_in $traffic explain" -l bits -d 'Rates in bit/s'
 complete -c iftally -n "__iftally_in $traffic explain" -l bytes -d 'Rates in bytes a second'
 complete -c iftally -l json -d 'Print the reply as JSON'
