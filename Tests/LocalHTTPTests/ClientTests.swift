@@ -60,6 +60,61 @@ struct ClientTests {
     #expect(refused == .failure(.badAnswer(address: address, problem: "its answer is longer than 4999999 bytes")))
   }
 
+  @Test("a file is sent as it is read, and taken in pieces; any other answer is taken whole")
+  func download() throws {
+    let test = try ServerUnderTest()
+    test.answer = { $0.target.rawPath == "/file" ? nil : HTTPResponse(status: 403, contentType: "x", body: [1, 2, 3]) }
+    let body = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 11) }
+    let file = test.folder.path + "/file"
+    try Data(body).write(to: URL(fileURLWithPath: file))
+    let path = test.listener.address
+    let box = Box<[Int]>()
+    let pieces = Box<[UInt8]>()
+    Thread {
+      nonisolated(unsafe) var taken: [UInt8] = []
+      let client = HTTPClient(.unix(path), maximumBody: 10)
+      let good = try? client.download("/file") { piece in
+        taken += piece
+        return true
+      }
+      let bad = try? client.download("/other") { _ in false }
+      pieces.set(taken)
+      box.set([good?.status ?? 0, good?.body.count ?? -1, bad?.status ?? 0, bad?.body.count ?? -1])
+    }.start()
+    try test.crank { !test.held.isEmpty }
+    let descriptor = open(file, O_RDONLY)
+    // What is sent is what was open, whatever becomes of its name.
+    unlink(file)
+    test.held.first?.respond(
+      HTTPResponse(status: 200, contentType: "y", body: []), file: descriptor, length: Int64(body.count))
+    test.held = []
+    try test.crank { box.get() != nil }
+    #expect(box.get() == [200, 0, 403, 3])
+    #expect(pieces.get() == body)
+    #expect(fcntl(descriptor, F_GETFD) == -1)
+  }
+
+  @Test("who wants no more of a file ends the connection, and its descriptor is closed")
+  func downloadEnded() throws {
+    let test = try ServerUnderTest()
+    test.answer = { _ in nil }
+    let file = test.folder.path + "/file"
+    try Data(repeating: 7, count: 9_000_000).write(to: URL(fileURLWithPath: file))
+    let path = test.listener.address
+    let box = Box<Bool>()
+    Thread {
+      let answer = try? HTTPClient(.unix(path)).download("/") { _ in false }
+      box.set(answer == nil)
+    }.start()
+    try test.crank { !test.held.isEmpty }
+    let descriptor = open(file, O_RDONLY)
+    test.held.first?.respond(HTTPResponse(status: 200, contentType: "y", body: []), file: descriptor, length: 9_000_000)
+    test.held = []
+    try test.crank { box.get() != nil && test.server.connections == 0 }
+    #expect(box.get() == true)
+    #expect(fcntl(descriptor, F_GETFD) == -1)
+  }
+
   @Test("no socket, nobody listening and no permission are told apart")
   func failures() throws {
     let folder = try Folder()
