@@ -287,7 +287,7 @@ extension StatusReply {
     package var pid: Int32
     /// Who is told when it is ready, and starts it again: `systemd`; absent when nobody is.
     package var manager: String?
-    /// Paths of Unix sockets, and addresses with ports.
+    /// Paths of Unix sockets, addresses with ports, and of sockets that were handed over their names.
     package var listeners: [String]
 
     package init(pid: Int32, manager: String?, listeners: [String]) {
