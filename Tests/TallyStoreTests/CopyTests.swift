@@ -97,7 +97,8 @@ import Testing
     let copy = try Database(path: folder.file("copy.db"), mode: .untouched)
     let total = try copy.integer("SELECT sum(rx_bytes) FROM bucket WHERE tier = 0")
     let sequence = try copy.integer("SELECT sequence FROM meta")
-    #expect(total == sequence.map { $0 * 10 })
+    let expected = sequence.map { $0 * 10 }
+    #expect(total == expected)
     let rest = workers.stop(commit: nil, deadlineSeconds: 20)
     #expect(rest.finished)
   }
