@@ -16,7 +16,7 @@ extension World {
   /// Plays the history of a seed; on failure what broke, and how it comes about.
   func failure(seed: UInt64) -> String? {
     var steps = steps(seed: seed)
-    guard play(steps, seed: seed) != nil else { return nil }
+    guard let first = play(steps, seed: seed) else { return nil }
     // Long runs first, then step by step.
     var run = steps.count / 2
     while run > 0 {
@@ -31,7 +31,7 @@ extension World {
     }
     let told = played(steps, seed: seed, isTold: true)
     return """
-      \(name), seed \(seed): \(told.broken ?? "nothing")
+      \(name), seed \(seed): \(told.broken ?? "not again, but at first: \(first)")
         \(told.machine.diary?.joined(separator: "\n  ") ?? "")
       as a test: [\(steps.map { "Step(.\($0.operation), \($0.seed))" }.joined(separator: ", "))]
       again: IFTALLY_SEED=\(seed) IFTALLY_HISTORIES=1 swift test --filter SimulationTests

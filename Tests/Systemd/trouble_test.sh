@@ -124,7 +124,7 @@ damage() { local file; for file in $state/*.db; do dd if=/dev/urandom of="$file"
 damage
 check "with a damaged store it starts" systemctl start iftallyd
 check "and begins a new one" store_says ok
-check "the old one is set aside" bash -c "ls $state | grep -v '^iftally.db' | grep ."
+check "the old one is set aside" bash -c "ls $state | grep '^iftally\.db\.corrupt-'"
 check "the journal says so" log_says 'set aside'
 
 # A state directory in another place, as iftallyd(8) tells it.
