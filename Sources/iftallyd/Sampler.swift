@@ -143,10 +143,11 @@ final class Sampler {
   }
 
   /// Reads what was queued before this process, so that no list is older than it. Where nobody knows how it joins on to
-  /// the store it is thrown away: the store may have some of it already.
+  /// the store it is thrown away: the store may have some of it already. Without a store so is what was queued before the
+  /// first baseline, however long a list took to succeed: a birth among it would count from zero what passed before.
   private func readKept() throws(LinkSourceError) {
-    guard kernel.inheritsEvents, kept == nil else { return }
     let last = ledger.lastMoment
+    guard kernel.inheritsEvents || last == nil, kept == nil else { return }
     let note = last.flatMap(kernel.queueNote)
     let drained = try kernel.drainEvents()
     // All of it is of this boot.

@@ -79,4 +79,14 @@ struct FoundTests {
     ]
     #expect(World.recreated.play(steps, seed: 104) == nil)
   }
+
+  @Test("a link that is made between a first list that fails and the one that succeeds counts from the latter")
+  func madeBeforeFirstList() {
+    let steps = [
+      Step(.trouble, 12_265_364_708_407_395_196), Step(.kill, 4_902_411_410_988_396_857),
+      Step(.callsFail, 13_108_585_607_721_242_437), Step(.start, 11_427_562_007_539_799_336),
+      Step(.paused, 7_437_180_375_005_492_675), Step(.rename, 6_372_603_228_960_562_468),
+    ]
+    #expect(World.everything.play(steps, seed: 1_001_347) == nil)
+  }
 }

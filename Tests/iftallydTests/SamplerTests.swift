@@ -54,6 +54,36 @@ struct SamplerTests {
     #expect(record.totalIsAtLeast)
   }
 
+  @Test("without a store nothing that happened before the first list succeeded is counted, all that follows is")
+  func firstList() throws {
+    let kernel = ScriptedKernel()
+    let sampler = Sampler(kernel)
+    kernel.failures = 1
+    let isListed = sampler.attemptSample()
+    #expect(!isListed)
+    // Until it is tried again one link is made and counts, one ends, and one is made anew on its index.
+    kernel.links[3] = 0
+    kernel.events = [
+      .appeared(kernel.listed(3)), .departed(ifindex: 2, name: LinkName(escaped: "l2"), final: nil, movedOut: false),
+    ]
+    kernel.events += [.departed(ifindex: 1, name: LinkName(escaped: "l1"), final: nil, movedOut: false)]
+    kernel.life += 1
+    kernel.links[1] = 0
+    kernel.events.append(.appeared(kernel.listed(1)))
+    kernel.links = [1: 7000, 3: 5000]
+    kernel.seconds += 600
+    try sampler.sample()
+    let totals = sampler.ledger.records.indices.map { sampler.ledger.record(slot: $0).total.rxBytes }
+    let births = sampler.ledger.records.map { $0.baseline?.birth }
+    #expect(totals == [0, 0])
+    #expect(births == [.firstSight, .firstSight])
+    kernel.links = [1: 7100, 3: 5030]
+    kernel.seconds += 60
+    try sampler.sample()
+    let later = sampler.ledger.records.indices.map { sampler.ledger.record(slot: $0).total.rxBytes }
+    #expect(later == [100, 30])
+  }
+
   @Test("a link whose end no event told is found by its missing line, after two samples, and its end is labelled")
   func missingLine() throws {
     let kernel = ScriptedKernel()

@@ -19,6 +19,8 @@ final class ScriptedKernel: LinkKernel {
   var life: UInt64 = 0
   var isComplete = true
   var seconds: Int64 = 1000
+  /// So many of the next lists fail.
+  var failures = 0
   private(set) var lists = 0
   private var lines = UnsafeMutableBufferPointer<Reading>.allocate(capacity: 16)
 
@@ -37,7 +39,11 @@ final class ScriptedKernel: LinkKernel {
     return ListedLink(facts: facts, counters: links[index].map { LinkCounters(rxBytes: $0) })
   }
 
-  func list() -> LinkList {
+  func list() throws(LinkSourceError) -> LinkList {
+    guard failures == 0 else {
+      failures -= 1
+      throw .listLinks(code: 12)
+    }
     lists += 1
     return LinkList(links: links.keys.sorted().map(listed), isWhole: true)
   }
