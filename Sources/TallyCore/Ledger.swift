@@ -39,6 +39,9 @@ package struct Ledger: Sendable {
   package internal(set) var lastMoment: Moment?
   /// The last moment at which every present link was observed (a dump was applied).
   package internal(set) var lastSample: Moment?
+  /// How long the machine slept between samples, nanoseconds, after which instants of the boot clock; newest last. What a
+  /// sample did not settle reaches back over them.
+  var sleeps: [(after: Int64, length: Int64)] = []
   /// False until a list had every link that was present when counting first began.
   var isFounded = false
   /// The running local day, UTC seconds.
@@ -67,6 +70,7 @@ package struct Ledger: Sendable {
   /// Bytes of the largest packet that offloads make (BIG TCP's limit).
   static let largestPacket: UInt64 = 512 << 10
   static let keptSteps = 32
+  static let keptSleeps = 8
 
   package init(calendar: LocalCalendar) {
     self.calendar = calendar
@@ -168,9 +172,8 @@ extension Ledger {
   /// The span from an instant of the boot clock until `now`, on the wall clock as it stands now.
   func placement(fromBoot: Int64, to now: Moment) -> Placement {
     let length = max(0, now.boot - fromBoot)
-    return Placement(
-      from: now.utc - length, to: now.utc, asleep: min(length, lastSample.map(now.slept(since:)) ?? 0),
-      calendar: calendar)
+    let asleep = sleeps.reduce(lastSample.map(now.slept(since:)) ?? 0) { $1.after < fromBoot ? $0 : $0 + $1.length }
+    return Placement(from: now.utc - length, to: now.utc, asleep: min(length, asleep), calendar: calendar)
   }
 
   /// When counting began here: the first link ever seen, UTC seconds.

@@ -45,6 +45,7 @@ extension Ledger {
       lives[position].lags = isOlder || judgeReading(raw, width: width, at: position, span, from: from, now)
       if width == .bits64, !lives[position].lags { lives[position].isNarrow = false }
     }
+    noteSleep(until: now)
     lastSample = now
     closeEpoch(at: now)
     expireHalves(at: now)
@@ -136,6 +137,12 @@ extension Ledger {
       recordLoss(slot: slot, from: utcSeconds(ofBoot: from, at: now), to: now, reason: .counterReset)
     }
     return waits
+  }
+
+  private mutating func noteSleep(until now: Moment) {
+    guard let last = lastSample, case let length = now.slept(since: last), length > 0 else { return }
+    sleeps.append((after: last.boot, length: length))
+    if sleeps.count > Ledger.keptSleeps { sleeps.removeFirst() }
   }
 
   private mutating func closeEpoch(at now: Moment) {

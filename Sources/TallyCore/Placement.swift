@@ -26,13 +26,19 @@ struct Placement {
   /// Cuts [from, to] (UTC nanoseconds, `from` <= `to`).
   ///
   /// `asleep`: the part of it, nanoseconds, in which the machine was suspended. Nothing passes then, and the one who wakes
-  /// with it looks at once, so all passed before: the slices end that much earlier. That is likely and not certain, so the
-  /// flags are those of the whole span.
+  /// with it looks at once, so all passed before: the slices end that much earlier. That is likely and not certain (a
+  /// sample may fail), so the flags are those of the whole span, and the minutes in which it may have been awake after the
+  /// sleep bear them with nothing in them.
   init(from: Int64, to: Int64, asleep: Int64 = 0, calendar: LocalCalendar) {
     guard asleep == 0 else {
       let whole = Placement(from: from, to: to, calendar: calendar)
       flags = whole.flags
-      slices = flags.isEmpty ? whole.slices : Placement(from: from, to: to - asleep, calendar: calendar).slices
+      slices = whole.slices
+      guard !flags.isEmpty else { return }
+      slices = Placement(from: from, to: to - asleep, calendar: calendar).slices
+      let last = slices[slices.count - 1].start
+      let awake = Placement(from: max(from + asleep, to - asleep), to: to, calendar: calendar)
+      slices += awake.slices.filter { $0.start > last }.map { Slice(start: $0.start, weight: 0) }
       return
     }
     let firstMinute = floorDivide(from, Moment.minute)

@@ -12,7 +12,6 @@ private let day: Int64 = 86400
 struct LedgerSleepTests {
   var kernel = ToyKernel()
   var daemon = ToyDaemon()
-  var asleep: Int64 = 0
 
   init() {
     kernel.utc = (19676 * day + 12 * hour) * Moment.second
@@ -21,17 +20,12 @@ struct LedgerSleepTests {
     sample()
   }
 
-  /// A sample now, by all three clocks.
   private mutating func sample() {
-    var now = kernel.now
-    now.asleep = asleep
+    let now = kernel.now
     kernel.dump().withUnsafeBufferPointer { daemon.ledger.apply($0, width: .bits64, at: now) }
   }
 
-  private mutating func sleep(_ seconds: Int64) {
-    kernel.pass(seconds * Moment.second)
-    asleep += seconds * Moment.second
-  }
+  private mutating func sleep(_ seconds: Int64) { kernel.suspend(seconds * Moment.second) }
 
   private func bytes(_ rows: [BucketRow]) -> UInt64 { rows.reduce(0) { $0 + $1.amounts.rxBytes } }
 
@@ -53,6 +47,42 @@ struct LedgerSleepTests {
     #expect(daemon.gaps.isEmpty)
     #expect(daemon.record("eth0")?.totalIsAtLeast == false)
     #expect(daemon.ledger.clockStepCount == 0)
+  }
+
+  @Test("what passed after a sleep and before the next sample leaves no minute or hour that claims to be complete")
+  mutating func lateLook() {
+    kernel.pass(20 * Moment.second)
+    sleep(8 * hour)
+    kernel.pass(30 * Moment.second)
+    kernel.push("eth0", rx: 9000, tx: 0)
+    kernel.pass(50 * Moment.second)
+    sample()
+    let rows = daemon.rows("eth0")
+    // It was awake for 100 s in all, the last of which began 20 s after the hour.
+    let labelled = rows.filter { $0.flags.contains(.acrossHour) }.map { $0.start - (19676 * day + 12 * hour) }
+    #expect(Set(labelled) == [0, 60, 8 * hour, 8 * hour + 60])
+    let sum = bytes(rows)
+    #expect(sum == 9000)
+  }
+
+  @Test("what a sample after a sleep did not settle is not spread over the sleep")
+  mutating func unsettled() throws {
+    let index = try #require(kernel.index(of: "eth0"))
+    kernel.push(index, rx: 5000, tx: 0)
+    sample()
+    kernel.pass(20 * Moment.second)
+    sleep(8 * hour)
+    // Read as nothing for once: that waits for the next reading.
+    kernel.odd[index] = .zero
+    sample()
+    kernel.push(index, rx: 9000, tx: 0)
+    kernel.pass(30 * Moment.second)
+    sample()
+    let rows = daemon.rows("eth0")
+    let starts = Set(rows.map { $0.start - (19676 * day + 12 * hour) })
+    #expect(starts == [0, 8 * hour])
+    let sum = bytes(rows)
+    #expect(sum == 14000)
   }
 
   @Test("a sleep over midnight leaves the evening's bytes in their day")

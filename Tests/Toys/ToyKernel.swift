@@ -17,7 +17,7 @@ package struct ToyLink {
 
 /// Bytes that passed a link at once.
 package struct Passage {
-  /// Nanoseconds since 1970.
+  /// Nanoseconds since 1970, by a clock that is right.
   package var utc: Int64
   package var history: Int
   package var amounts: Amounts
@@ -46,6 +46,10 @@ package struct ToyKernel {
   package var bootID = BootID(high: 1, low: 1)
   package var boot: Int64 = 100 * Moment.second
   package var utc: Int64 = 1_700_000_000 * Moment.second
+  /// How far the wall clock is ahead of the right time; behind: less than 0.
+  package var clockError: Int64 = 0
+  /// The part of `boot` that the machine was suspended for.
+  package var asleep: Int64 = 0
   package var listening = false
   /// Departures of veth ends in other namespaces are told.
   package var hearsFarEnds = false
@@ -57,13 +61,23 @@ package struct ToyKernel {
   package var odd: [UInt32: LinkCounters] = [:]
   package var lied: Set<UInt32> = []
 
-  package var now: Moment { Moment(utc: utc, boot: boot, bootID: bootID) }
+  package var now: Moment { Moment(utc: utc, boot: boot, bootID: bootID, asleep: asleep) }
   /// The indices of the links that are here.
   package var present: [UInt32] { links.values.filter(\.isHere).map(\.facts.ifindex).sorted() }
 
   package mutating func pass(_ nanoseconds: Int64) {
     utc += nanoseconds
     boot += nanoseconds
+  }
+
+  package mutating func suspend(_ nanoseconds: Int64) {
+    pass(nanoseconds)
+    asleep += nanoseconds
+  }
+
+  package mutating func setClock(by nanoseconds: Int64) {
+    utc += nanoseconds
+    clockError += nanoseconds
   }
 
   /// Readings of all links at this moment.
@@ -224,6 +238,7 @@ package struct ToyKernel {
     bootID.low += 1
     pass(20 * Moment.second)
     boot = 10 * Moment.second
+    asleep = 0
   }
 
   // MARK: Traffic
@@ -249,7 +264,7 @@ package struct ToyKernel {
     links[index] = link
     if link.isHere {
       truth[link.history] += amounts
-      passages.append(Passage(utc: utc, history: link.history, amounts: amounts))
+      passages.append(Passage(utc: utc - clockError, history: link.history, amounts: amounts))
     }
   }
 
