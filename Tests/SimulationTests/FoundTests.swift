@@ -89,4 +89,18 @@ struct FoundTests {
     ]
     #expect(World.everything.play(steps, seed: 1_001_347) == nil)
   }
+
+  @Test("what passes between waking and a sample that comes late leaves no period that claims to be complete")
+  func lateAfterSleep() {
+    let failing = [
+      Step(.callsFail, 4_420_373_018_937_404_555), Step(.suspend, 16_669_060_808_922_207_818),
+      Step(.push, 4_286_529_206_652_163_063),
+    ]
+    #expect(World.periods.play(failing, seed: 45) == nil)
+    let meanwhile = [
+      Step(.setRight, 2_174_687_652_506_360_816), Step(.meanwhile, 7_493_402_875_405_359_345),
+      Step(.suspend, 12_755_690_185_841_722_169),
+    ]
+    #expect(World.clockless.play(meanwhile, seed: 449) == nil)
+  }
 }

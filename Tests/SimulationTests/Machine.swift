@@ -23,6 +23,10 @@ final class SimulatedProcess {
   let counting: Counting
   /// nil: it could not be opened, and counting goes on in memory alone.
   let store: SimulatedStore?
+  /// Boot-clock nanoseconds.
+  let started: Int64
+  /// A wall clock that shows less, nanoseconds since 1970, was never set since the boot.
+  let behind: Int64
   /// UTC second of the next minute.
   var nextMinute: Int64 = 0
   // Boot-clock nanoseconds.
@@ -32,9 +36,11 @@ final class SimulatedProcess {
   /// What is not owed by what it tells.
   var origin = Origin()
 
-  init(_ counting: Counting, store: SimulatedStore?) {
+  init(_ counting: Counting, store: SimulatedStore?, started: Int64, behind: Int64) {
     self.counting = counting
     self.store = store
+    self.started = started
+    self.behind = behind
   }
 
   var ledger: Ledger { counting.sampler.ledger }
@@ -50,10 +56,10 @@ final class Machine {
   private(set) var process: SimulatedProcess?
   /// What happened, as somebody would tell it; kept when it is to be told.
   var diary: [String]?
-  /// The wall clock was set, or the zone.
+  /// The wall clock was set, or the zone; or something was stored under a date that is not right.
   private(set) var hasOddTime = false
   private(set) var hasOddZone = false
-  /// Nanoseconds in all that nothing of the daemon ran although it should have.
+  /// Nanoseconds in all that nothing of the daemon ran although the machine did.
   private(set) var slept: Int64 = 0
   private(set) var lowestSecond: Int64
   private(set) var highestSecond: Int64
@@ -68,6 +74,9 @@ final class Machine {
     lowestSecond = kernel.toy.now.utcSeconds
     highestSecond = lowestSecond
   }
+
+  /// 2020: a clock that shows less is not set, also where there is no store.
+  private static let earliest: Int64 = 1_577_836_800 * Moment.second
 
   var now: Moment { kernel.toy.now }
   var isRunning: Bool { process != nil }
@@ -99,7 +108,8 @@ final class Machine {
     let history = History(
       workers: store, state: state, watermarks: .new(at: now.utcSeconds, calendar: zone.current), reason: nil)
     let counting = Counting(sampler: sampler, history: history, say: { [unowned self] in tell("\($0) \($1): \($2)") })
-    let process = SimulatedProcess(counting, store: store)
+    let process = SimulatedProcess(
+      counting, store: store, started: now.boot, behind: max(state?.lastMoment?.utc ?? .min, Machine.earliest))
     self.process = process
     if state?.lastMoment != nil, let origin = disk.origin { process.origin = origin }
     counting.commitAfter = { [unowned self, unowned process] in
@@ -145,6 +155,7 @@ final class Machine {
   func stop() -> Bool {
     guard let process else { return true }
     let error = process.counting.finish(deadlineSeconds: 20)
+    if kernel.toy.clockError != 0 { hasOddTime = true }
     tell("iftallyd stops\(error.map { ": \($0.message)" } ?? "")")
     // What a deadline cut short dies with the process.
     if error != nil { process.store?.kill() }
@@ -186,7 +197,17 @@ final class Machine {
     note()
   }
 
-  /// Lets time pass while nothing of the daemon runs: the machine sleeps, or the process does.
+  /// Lets time pass while the machine sleeps; its wall clock moves against the monotonic one, which wakes the daemon.
+  func suspend(_ nanoseconds: Int64) {
+    kernel.toy.suspend(nanoseconds)
+    note()
+    guard let process else { return }
+    kernel.toy.pass(Int64.random(in: 0...3_000_000, using: &dice))
+    tick(process)
+    afterTurn()
+  }
+
+  /// Lets time pass while the process stands still.
   func sleep(_ nanoseconds: Int64) {
     slept += nanoseconds
     kernel.toy.pass(nanoseconds)
@@ -216,14 +237,37 @@ final class Machine {
   }
 
   private func note() {
+    // Nothing is dated yet by a clock that is known to be wrong, for some minutes.
+    if kernel.toy.clockError != 0, !hasOddTime {
+      guard let process else { return }
+      hasOddTime = now.utc >= process.behind || now.boot - process.started >= 300 * Moment.second
+      if !hasOddTime { return }
+    }
     lowestSecond = min(lowestSecond, now.utcSeconds)
     highestSecond = max(highestSecond, now.utcSeconds)
   }
 
   /// Sets the wall clock; the daemon's timer tells it at once.
   func setClock(by nanoseconds: Int64) {
-    kernel.toy.utc += nanoseconds
+    kernel.toy.setClock(by: nanoseconds)
     hasOddTime = true
+    note()
+    guard let process else { return }
+    tick(process)
+    afterTurn()
+  }
+
+  /// The machine, which has no clock of its own, has started: `back` before the right time, or in 1970 without.
+  func loseClock(back nanoseconds: Int64?) {
+    kernel.toy.setClock(by: nanoseconds.map { -$0 } ?? now.boot - now.utc)
+    tell("the wall clock is wrong")
+  }
+
+  /// The network tells the time.
+  func setRight() {
+    guard kernel.toy.clockError != 0 else { return }
+    kernel.toy.setClock(by: -kernel.toy.clockError)
+    tell("the wall clock is set right")
     note()
     guard let process else { return }
     tick(process)

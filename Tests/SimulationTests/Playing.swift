@@ -37,6 +37,7 @@ final class Playing {
       let index = machine.kernel.toy.create("eth\(i)", kind: "", speed: world.speed)
       machine.kernel.toy.push(index, rx: UInt64.random(in: 0...world.largest, using: &dice), tx: 7000)
     }
+    if world.startsUnset { machine.loseClock(back: nil) }
     machine.afterTurn = { [unowned self] in if let process = machine.process { checkTurn(process) } }
     machine.start()
     machine.pass(Moment.second)
@@ -63,10 +64,18 @@ final class Playing {
       machine.kernel.omitted = [any]
       if machine.isRunning, machine.kernel.toy.links.values.allSatisfy(\.isHere) { machine.kernel.toy.overrun = true }
     case .paused: pause(any, &dice)
-    case .suspend: machine.sleep(Int64.random(in: 1...(9 * 3600), using: &dice) * Moment.second)
+    case .suspend: machine.suspend(Int64.random(in: 1...(9 * 3600), using: &dice) * Moment.second)
     case .clock:
       let most: Int64 = Bool.random(using: &dice) ? 3600 : 100 * 86400
       machine.setClock(by: Int64.random(in: -most...most, using: &dice) * Moment.second)
+    case .setRight: setRight()
+    case .coldBoot:
+      machine.reboot(losingPower: Bool.random(using: &dice))
+      isCut = true
+      machine.pass(Int64.random(in: 0...(30 * 3600), using: &dice) * Moment.second)
+      // Some boards note their time every hour.
+      let noted = Int64.random(in: 0...(40 * 3600), using: &dice) * Moment.second
+      machine.loseClock(back: Bool.random(using: &dice) ? noted : nil)
     case .zone:
       shown.forgetAll()
       machine.setZone(World.zones.randomElement(using: &dice)!)
@@ -114,6 +123,12 @@ final class Playing {
   private var isWatched: Bool { machine.isRunning && !machine.kernel.toy.overrun }
 
   private func name(_ index: UInt32) -> String { machine.kernel.toy.links[index]?.facts.name.escaped ?? "?" }
+
+  /// What was told under a wrong date is told under another now.
+  func setRight() {
+    shown.forgetAll()
+    machine.setRight()
+  }
 
   private func sample() {
     machine.kernel.toy.pass(1_000_000)

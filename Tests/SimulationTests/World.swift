@@ -5,7 +5,7 @@ import Toys
 /// What can happen. Each draws its details from its own seed, so that it means the same when others are left out.
 enum Operation: String, CaseIterable {
   case push, flood, create, pair, delete, recreate, rename, swap, touch, moveOut, moveBack
-  case wait, away, meanwhile, callsFail, interrupted, paused, suspend, clock, zone
+  case wait, away, meanwhile, callsFail, interrupted, paused, suspend, clock, zone, coldBoot, setRight
   case ask, askOften
   case trouble, relief, stall, slowReads, vanish, comeBack
   case kill, stop, start, reboot, powerLoss
@@ -42,6 +42,8 @@ struct World: Sendable, CustomStringConvertible {
   var hasPeriods = true
   /// Histories are played on the real store.
   var hasFiles = false
+  /// The first start is one of a board without a clock.
+  var startsUnset = false
   var length = 40
   /// Its part of all histories.
   var share = 1
@@ -68,7 +70,9 @@ private let nuisances: [(Operation, Int)] = [
 private let disks: [(Operation, Int)] = [(.trouble, 2), (.relief, 3), (.stall, 1), (.slowReads, 1)]
 private let files: [(Operation, Int)] = [(.vanish, 1), (.comeBack, 1)]
 private let absences: [(Operation, Int)] = [(.kill, 2), (.start, 3), (.stop, 1)]
-private let disasters: [(Operation, Int)] = [(.paused, 1), (.interrupted, 1), (.reboot, 1), (.powerLoss, 1)]
+private let disasters: [(Operation, Int)] = [
+  (.paused, 1), (.interrupted, 1), (.reboot, 1), (.powerLoss, 1), (.coldBoot, 1), (.setRight, 1),
+]
 private let odd: [(Operation, Int)] = [(.glitch, 2), (.reset, 1), (.stepBack, 1), (.flood, 1)]
 
 extension World {
@@ -85,6 +89,14 @@ extension World {
   static let livingPeriods = World(
     name: "every period is right of links that live on",
     weights: traffic + disks + absences + [(.create, 1), (.away, 2)], isComplete: true, isUnlabelled: true, share: 20)
+  static let lateClock = World(
+    name: "every period is right under a clock that is set late",
+    weights: traffic + lives + disks + [(.suspend, 1), (.callsFail, 1), (.setRight, 1)], isComplete: true,
+    isUnlabelled: true, startsUnset: true, share: 10)
+  static let clockless = World(
+    name: "every period is right on a board without a clock",
+    weights: traffic + lives + disks + absences + [(.coldBoot, 2), (.setRight, 4), (.suspend, 1)], byIdentity: false,
+    startsUnset: true, share: 20)
   static let recreated = World(
     name: "links are made anew while nobody watches",
     weights: traffic + disks + absences + [(.create, 1), (.recreate, 3), (.delete, 1), (.away, 1), (.reboot, 1)],
@@ -115,7 +127,8 @@ extension World {
 
   /// All whose histories are many and short.
   static let all = [
-    nothingUnseen, periods, absentPeriods, livingPeriods, recreated, killed, everything, oddDrivers, narrow, blind,
+    nothingUnseen, periods, absentPeriods, livingPeriods, lateClock, clockless, recreated, killed, everything,
+    oddDrivers, narrow, blind,
     realStore, realStoreKilled,
   ]
 }
