@@ -39,9 +39,10 @@ package struct Ledger: Sendable {
   package internal(set) var lastMoment: Moment?
   /// The last moment at which every present link was observed (a dump was applied).
   package internal(set) var lastSample: Moment?
-  /// How long the machine slept between samples, nanoseconds, after which instants of the boot clock; newest last. What a
-  /// sample did not settle reaches back over them.
-  var sleeps: [(after: Int64, length: Int64)] = []
+  /// The last sleeps of the machine, on the boot clock: what a sample did not settle reaches back over them.
+  var sleeps: [Sleep] = []
+  /// The last moment at which the counters were read, or could not be.
+  var lastLook: Moment?
   /// False until a list had every link that was present when counting first began.
   var isFounded = false
   /// The running local day, UTC seconds.
@@ -172,8 +173,15 @@ extension Ledger {
   /// The span from an instant of the boot clock until `now`, on the wall clock as it stands now.
   func placement(fromBoot: Int64, to now: Moment) -> Placement {
     let length = max(0, now.boot - fromBoot)
-    let asleep = sleeps.reduce(lastSample.map(now.slept(since:)) ?? 0) { $1.after < fromBoot ? $0 : $0 + $1.length }
-    return Placement(from: now.utc - length, to: now.utc, asleep: min(length, asleep), calendar: calendar)
+    let boot = now.utc - now.boot
+    let within = (sleeps + [sleep(until: now)].compactMap { $0 }).filter { $0.until > fromBoot }
+    return Placement(
+      from: now.utc - length, to: now.utc,
+      sleeps: within.map { sleep in
+        let after = max(sleep.after, fromBoot)
+        return Sleep(
+          after: boot + after, until: boot + sleep.until, length: min(sleep.length, sleep.until - after))
+      }, calendar: calendar)
   }
 
   /// When counting began here: the first link ever seen, UTC seconds.

@@ -45,7 +45,7 @@ extension Ledger {
       lives[position].lags = isOlder || judgeReading(raw, width: width, at: position, span, from: from, now)
       if width == .bits64, !lives[position].lags { lives[position].isNarrow = false }
     }
-    noteSleep(until: now)
+    looked(at: now)
     lastSample = now
     closeEpoch(at: now)
     expireHalves(at: now)
@@ -139,10 +139,16 @@ extension Ledger {
     return waits
   }
 
-  private mutating func noteSleep(until now: Moment) {
-    guard let last = lastSample, case let length = now.slept(since: last), length > 0 else { return }
-    sleeps.append((after: last.boot, length: length))
-    if sleeps.count > Ledger.keptSleeps { sleeps.removeFirst() }
+  /// Notes whether the machine has slept, also at a moment when the counters cannot be read.
+  package mutating func looked(at now: Moment) {
+    if let sleep = sleep(until: now) { sleeps = Array((sleeps + [sleep]).suffix(Ledger.keptSleeps)) }
+    lastLook = now
+  }
+
+  /// How the machine slept since the last look, on the boot clock; nil when it did not.
+  func sleep(until now: Moment) -> Sleep? {
+    guard let last = lastLook, case let length = now.slept(since: last), length > 0 else { return nil }
+    return Sleep(after: last.boot, until: now.boot, length: length)
   }
 
   private mutating func closeEpoch(at now: Moment) {

@@ -1,5 +1,12 @@
 // Where an amount goes: the minutes that a span touches, and shares that always add up to the whole.
 
+/// A suspension of the machine, nanoseconds: so long, some time between two instants at which it was looked at.
+struct Sleep: Sendable {
+  var after: Int64
+  var until: Int64
+  var length: Int64
+}
+
 /// A span cut at minute boundaries (coarser for long spans), with a weight for each slice.
 struct Placement {
   struct Slice {
@@ -23,24 +30,44 @@ struct Placement {
     (2 * 3600, .minute), (24 * 3600, .fiveMinutes), (35 * 86400, .hour), (.max, .day),
   ]
 
-  /// Cuts [from, to] (UTC nanoseconds, `from` <= `to`).
+  /// Cuts [from, to] (UTC nanoseconds, `from` <= `to`), in which the machine slept so, in order of time.
   ///
-  /// `asleep`: the part of it, nanoseconds, in which the machine was suspended. Nothing passes then, and the one who wakes
-  /// with it looks at once, so all passed before: the slices end that much earlier. That is likely and not certain (a
-  /// sample may fail), so the flags are those of the whole span, and the minutes in which it may have been awake after the
-  /// sleep bear them with nothing in them.
-  init(from: Int64, to: Int64, asleep: Int64 = 0, calendar: LocalCalendar) {
-    guard asleep == 0 else {
-      let whole = Placement(from: from, to: to, calendar: calendar)
-      flags = whole.flags
-      slices = whole.slices
-      guard !flags.isEmpty else { return }
-      slices = Placement(from: from, to: to - asleep, calendar: calendar).slices
-      let last = slices[slices.count - 1].start
-      let awake = Placement(from: max(from + asleep, to - asleep), to: to, calendar: calendar)
-      slices += awake.slices.filter { $0.start > last }.map { Slice(start: $0.start, weight: 0) }
-      return
+  /// Nothing passes in a sleep, and whoever wakes with the machine looks at once, so all passed before it or after it was
+  /// looked at. That is likely and not certain (a look may fail), so the flags are those of the whole span, and the minutes
+  /// in which the machine may have been awake after a sleep bear them with nothing in them.
+  init(from: Int64, to: Int64, sleeps: [Sleep], calendar: LocalCalendar) {
+    self.init(from: from, to: to, calendar: calendar)
+    guard !sleeps.isEmpty, !flags.isEmpty else { return }
+    slices = []
+    var start = from
+    for sleep in sleeps {
+      let end = max(start, sleep.until - sleep.length)
+      append(from: start, to: end, weighs: true, calendar)
+      append(from: max(sleep.after + sleep.length, end), to: sleep.until, weighs: false, calendar)
+      start = sleep.until
     }
+    append(from: start, to: to, weighs: true, calendar)
+    // It slept all the time.
+    if slices.isEmpty { slices = Placement(from: from, to: from, calendar: calendar).slices }
+    if slices.allSatisfy({ $0.weight == 0 }) { slices[0].weight = 1 }
+  }
+
+  private mutating func append(from: Int64, to: Int64, weighs: Bool, _ calendar: LocalCalendar) {
+    guard from < to else { return }
+    var more = Placement(from: from, to: to, calendar: calendar).slices
+    if more.count == 1 { more[0].weight = to - from }
+    for slice in more {
+      let weight = weighs ? slice.weight : 0
+      if let last = slices.last, last.start >= slice.start {
+        slices[slices.count - 1].weight += weight
+      } else {
+        slices.append(Slice(start: slice.start, weight: weight))
+      }
+    }
+  }
+
+  /// Cuts [from, to] (UTC nanoseconds, `from` <= `to`).
+  init(from: Int64, to: Int64, calendar: LocalCalendar) {
     let firstMinute = floorDivide(from, Moment.minute)
     let lastMinute = floorDivide(to, Moment.minute)
     if firstMinute == lastMinute {

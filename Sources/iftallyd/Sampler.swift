@@ -105,6 +105,7 @@ final class Sampler {
       lastError = nil
       return true
     } catch {
+      ledger.looked(at: now())
       failures &+= 1
       lastError = error
       return false

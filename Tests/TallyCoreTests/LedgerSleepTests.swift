@@ -85,6 +85,24 @@ struct LedgerSleepTests {
     #expect(sum == 14000)
   }
 
+  @Test("a look that fails after a sleep still tells when that was: what passes then is put after it")
+  mutating func failedLook() {
+    kernel.pass(20 * Moment.second)
+    sleep(8 * hour)
+    daemon.ledger.looked(at: kernel.now)
+    kernel.push("eth0", rx: 9000, tx: 0)
+    kernel.pass(30 * Moment.second)
+    sleep(8 * hour)
+    sample()
+    let rows = daemon.rows("eth0").filter { !$0.amounts.isZero }
+    let starts = rows.map { $0.start - (19676 * day + 12 * hour) }
+    #expect(starts == [0, 8 * hour])
+    let bytes = rows.map(\.amounts.rxBytes)
+    #expect(bytes == [3600, 5400])
+    let isLabelled = daemon.rows("eth0").allSatisfy { $0.flags.contains(.acrossHour) }
+    #expect(isLabelled)
+  }
+
   @Test("a sleep over midnight leaves the evening's bytes in their day")
   mutating func overMidnight() {
     kernel.pass((11 * hour + 59 * 60) * Moment.second)
