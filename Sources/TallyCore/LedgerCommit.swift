@@ -7,6 +7,12 @@ extension Ledger {
       || !dirtySlots.isEmpty || lives.contains { $0.isDirty }
   }
 
+  /// A link that was born with the last sample has not been read yet.
+  package var hasUnread: Bool {
+    guard let now = lastMoment else { return false }
+    return lives.contains { $0.lags && $0.held.isEmpty && $0.opened >= now.utcSeconds }
+  }
+
   /// Takes everything that changed since the last commit, amounts and baselines together.
   package mutating func takeCommit(sequence: UInt64) -> Commit? {
     guard let now = lastMoment else { return nil }

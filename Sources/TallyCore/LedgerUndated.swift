@@ -18,6 +18,9 @@ extension Ledger {
   /// stood when it was switched off), and nothing of this boot is committed: it can still be dated.
   package var isUndated: Bool { undated != nil }
 
+  /// It still shows what cannot be right; when it does not, the next observation dates what was counted under it.
+  package func isUndated(at now: Moment) -> Bool { undated.map { now.utc < $0.behind } ?? false }
+
   /// Rows, incarnations and gaps that wait for a commit.
   package var uncommittedCount: Int { pending.rows.count + pending.incarnations.count + pending.gaps.count }
 

@@ -111,8 +111,8 @@ final class Counting {
 
   func commit() {
     // A store says when every link was read last: an event tells of one alone, and what the others counted before it
-    // would be placed after it by a process that goes on from there.
-    if sampler.ledger.lastMoment != sampler.ledger.lastSample { sampler.attemptSample() }
+    // would be placed after it by a process that goes on from there. So would what a new one has counted since its birth.
+    if sampler.ledger.lastMoment != sampler.ledger.lastSample || sampler.ledger.hasUnread { sampler.attemptSample() }
     let now = sampler.now().boot
     if mustWait(at: now) { return }
     lastCommit = now
@@ -125,7 +125,9 @@ final class Counting {
     history.isHeld = sampler.ledger.isUndated
     guard history.isHeld else { return false }
     undatedSince = min(undatedSince, now)
-    if now - undatedSince < Counting.longestWait, sampler.ledger.uncommittedCount < Commit.rowBound { return true }
+    // Where it was set and no sample has succeeded since, the next one dates all.
+    let maySettle = now - undatedSince < Counting.longestWait || !sampler.ledger.isUndated(at: sampler.now())
+    if maySettle, sampler.ledger.uncommittedCount < Commit.rowBound { return true }
     history.isHeld = false
     say(
       .warning, "clock_not_set", "the wall clock is earlier than it can be; what was counted is stored under its date")
@@ -138,6 +140,7 @@ final class Counting {
   /// Counts and commits what there is; returns why that could not be written.
   func finish(deadlineSeconds: Int) -> StoreError? {
     sampler.attemptSample()
+    if sampler.ledger.hasUnread { sampler.attemptSample() }
     return history.finish(sampler, deadlineSeconds: deadlineSeconds)
   }
 

@@ -49,6 +49,18 @@ struct CountingTests {
     #expect(baseline?.counters.rxBytes == 5000)
   }
 
+  @Test("a link whose birth is read with a tick's sample is read again before the commit")
+  func unreadBirth() {
+    let counting = counting(restoring: nil)
+    _ = counting.start()
+    kernel.pass(60)
+    kernel.events = [.appeared(ToldKernel.link(8, "tun8", rxBytes: 0))]
+    kernel.bytesOfNew = 4000
+    _ = counting.tick()
+    let baseline = store.commits.last?.links.first { $0.name.escaped == "tun8" }?.baseline
+    #expect(baseline?.counters.rxBytes == 4000)
+  }
+
   @Test("a clock that seems to have leapt while nobody ran makes nothing be dropped by age for an hour")
   func lateStart() {
     let stored = stored()
@@ -116,8 +128,10 @@ private final class ToldKernel: LinkKernel {
   var now = Moment(
     utc: 1_700_000_000 * Moment.second, boot: 1000 * Moment.second, bootID: BootID(high: 1, low: 1))
   var rxBytes: UInt64 = 0
+  /// Of link 8 when that is there.
+  var bytesOfNew: UInt64?
   var events: [LinkEvent] = []
-  private let readings = UnsafeMutableBufferPointer<Reading>.allocate(capacity: 1)
+  private let readings = UnsafeMutableBufferPointer<Reading>.allocate(capacity: 2)
 
   deinit { readings.deallocate() }
 
@@ -151,8 +165,15 @@ private final class ToldKernel: LinkKernel {
 
   func sample() -> Sample {
     readings.initializeElement(at: 0, to: Reading(ifindex: 7, counters: LinkCounters(rxBytes: rxBytes)))
+    let events = drainEvents().events
+    var count = 1
+    if let bytesOfNew, !events.contains(where: { $0.bornOrDead == 8 }) {
+      readings.initializeElement(at: 1, to: Reading(ifindex: 8, counters: LinkCounters(rxBytes: bytesOfNew)))
+      count = 2
+    }
     return Sample(
-      at: now, events: drainEvents().events, readings: UnsafeBufferPointer(readings), width: .bits64, overrun: false)
+      at: now, events: events, readings: UnsafeBufferPointer(rebasing: readings[..<count]), width: .bits64,
+      overrun: false)
   }
 
   func crossCheck() -> CrossCheck { CrossCheck(checkedLinks: 0, disagreements: []) }
