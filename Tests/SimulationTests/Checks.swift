@@ -63,7 +63,7 @@ extension Playing {
       sampler.sampleForQuery()
       guard case .success(let stored) = $0 else { return }
       let rows = history.complete(stored, ledger: sampler.ledger, from: -farAway, to: farAway)
-      broken = broken ?? law(process) ?? sums(rows.rows, tier, process) ?? past(rows.rows, tier, process)
+      broken = broken ?? law(process) ?? sums(rows.rows, tier, process) ?? past(rows, tier, process)
       answers[tier] = rows
     }
   }
@@ -104,12 +104,14 @@ extension Playing {
     return nil
   }
 
-  private func past(_ rows: [BucketRow], _ tier: Tier, _ process: SimulatedProcess) -> String? {
-    guard isWhole(tier), !process.origin.isFractured else {
+  private func past(_ rows: UsageRows, _ tier: Tier, _ process: SimulatedProcess) -> String? {
+    // What is told under a date that cannot be right is told under another one later.
+    let isRegrouped = machine.hasOddZone && rows.sequence < regrouped
+    guard isWhole(tier), !process.origin.isFractured, !process.ledger.isUndated, !isRegrouped else {
       shown.forgetAll()
       return nil
     }
-    return shown.show(rows, tier, machine.zone.calendar).map {
+    return shown.show(rows.rows, tier, machine.zone.calendar).map {
       "the \(tier) from \($0.start) of link \($0.link) showed more before"
     }
   }

@@ -12,7 +12,7 @@ extension Playing {
     machine.kernel.failures = 0
     machine.kernel.meanwhile = nil
     machine.kernel.omitted = []
-    if !machine.hasOddTime { setRight() }
+    if !machine.hasOddTime { machine.setRight() }
     if machine.process?.store == nil { stop() }
     start()
     guard let process = machine.process else { return }

@@ -1,4 +1,5 @@
 // A machine in simulated time: a kernel, a disk, and a daemon whose timers fire as the loop's do.
+import Glibc
 import LinkSource
 import TallyCore
 import Toys
@@ -52,6 +53,9 @@ final class Machine {
   let kernel = SimulatedKernel()
   let disk: any SimulatedDisk
   let zone: SimulatedZone
+  /// The service manager keeps the queue of link events, with a mark beside it, from one process to the next.
+  private let keepsQueue: Bool
+  private var keptMark: QueueMark?
   var weather = Weather()
   private(set) var process: SimulatedProcess?
   /// What happened, as somebody would tell it; kept when it is to be told.
@@ -67,9 +71,10 @@ final class Machine {
   /// Called after the daemon did something.
   var afterTurn: () -> Void = {}
 
-  init(disk: any SimulatedDisk, zone: SimulatedZone, seed: UInt64) {
+  init(disk: any SimulatedDisk, zone: SimulatedZone, seed: UInt64, keepsQueue: Bool = false) {
     self.disk = disk
     self.zone = zone
+    self.keepsQueue = keepsQueue
     dice = Seeded(seed ^ 0x5EED)
     lowestSecond = kernel.toy.now.utcSeconds
     highestSecond = lowestSecond
@@ -93,9 +98,7 @@ final class Machine {
 
   func start() {
     guard process == nil else { return }
-    kernel.toy.listening = true
-    kernel.toy.overrun = false
-    kernel.toy.queue = []
+    openQueue()
     let opening = open()
     let state = opening?.state
     let store = opening.map { _ in
@@ -107,6 +110,7 @@ final class Machine {
       kernel: kernel, now: { [unowned self] in now }, calendar: zone.current, restoring: state)
     let history = History(
       workers: store, state: state, watermarks: .new(at: now.utcSeconds, calendar: zone.current), reason: nil)
+    history.mark = kernel.mark
     let counting = Counting(sampler: sampler, history: history, say: { [unowned self] in tell("\($0) \($1): \($2)") })
     let process = SimulatedProcess(
       counting, store: store, started: now.boot, behind: max(state?.lastMoment?.utc ?? .min, Machine.earliest))
@@ -128,9 +132,26 @@ final class Machine {
     // What dies in the moment of the first baseline of all was never counted.
     if state?.lastMoment == nil { kernel.meanwhile = nil }
     tell("iftallyd starts\(state == nil ? " without a store" : state?.lastMoment == nil ? " with a new store" : "")")
+    note()
     begin(process)
     armMinute(process)
     afterTurn()
+  }
+
+  /// A queue of its own for this process, or the one that the manager has.
+  private func openQueue() {
+    if keptMark == nil { dropQueue() }
+    if keepsQueue { keptMark = keptMark ?? QueueMark() }
+    kernel.mark = keptMark.flatMap { QueueMark(adopting: dup($0.descriptor)) }
+    kernel.toy.listening = true
+  }
+
+  /// With a service that is stopped, and with the machine, its queue ends.
+  func dropQueue() {
+    keptMark = nil
+    kernel.toy.listening = false
+    kernel.toy.overrun = false
+    kernel.toy.queue = []
   }
 
   private func open() -> StoreOpening? {
@@ -165,8 +186,8 @@ final class Machine {
 
   private func gone() {
     process = nil
-    kernel.toy.listening = false
-    kernel.toy.queue = []
+    kernel.mark = nil
+    if !keepsQueue { dropQueue() }
     kernel.listed = {}
     kernel.meanwhile = nil
   }
@@ -285,11 +306,18 @@ final class Machine {
     afterTurn()
   }
 
-  /// The machine starts again, with or without having been switched off.
-  func reboot(losingPower: Bool) {
+  /// The machine starts again, after so many nanoseconds.
+  func reboot(losingPower: Bool, after off: Int64 = 0) {
     kill()
+    kernel.toy.pass(off)
     if losingPower { disk.losePower(&dice) }
+    dropQueue()
     kernel.toy.reboot()
+    // The manager opens its socket long before it starts the service.
+    if keepsQueue, Bool.random(using: &dice) {
+      keptMark = QueueMark()
+      kernel.toy.listening = true
+    }
     kernel.omitted = []
     kernel.failures = 0
     weather.writesStallUntil = 0

@@ -15,6 +15,8 @@ final class Playing {
   var shown = Shown()
   /// The last answer at each resolution.
   var answers: [Tier: UsageRows] = [:]
+  /// What was shown of the store before this commit was grouped by another zone.
+  private(set) var regrouped: UInt64 = 0
   /// The last process ended without having committed all that it told.
   private var isCut = false
   private var hasMovedIn = false
@@ -26,7 +28,7 @@ final class Playing {
     let zone = SimulatedZone(World.zones[Int(seed % UInt64(World.zones.count))])
     machine = Machine(
       disk: world.hasFiles ? FileDisk(calendar: zone.current) : MemoryDisk(calendar: zone.current), zone: zone,
-      seed: seed)
+      seed: seed, keepsQueue: world.keepsQueue)
     if isTold {
       machine.diary = []
       machine.kernel.toy.told = { [unowned machine] in machine.diary?.append("         \($0)") }
@@ -68,16 +70,18 @@ final class Playing {
     case .clock:
       let most: Int64 = Bool.random(using: &dice) ? 3600 : 100 * 86400
       machine.setClock(by: Int64.random(in: -most...most, using: &dice) * Moment.second)
-    case .setRight: setRight()
+    case .setRight: machine.setRight()
     case .coldBoot:
-      machine.reboot(losingPower: Bool.random(using: &dice))
+      machine.reboot(
+        losingPower: Bool.random(using: &dice), after: Int64.random(in: 0...(30 * 3600), using: &dice) * Moment.second)
       isCut = true
-      machine.pass(Int64.random(in: 0...(30 * 3600), using: &dice) * Moment.second)
       // Some boards note their time every hour.
       let noted = Int64.random(in: 0...(40 * 3600), using: &dice) * Moment.second
       machine.loseClock(back: Bool.random(using: &dice) ? noted : nil)
     case .zone:
+      // What is on its way to the store is folded into periods of the old zone.
       shown.forgetAll()
+      regrouped = (machine.disk.model?.sequence ?? 0) + 1
       machine.setZone(World.zones.randomElement(using: &dice)!)
     case .ask: ask(Tier.allCases.randomElement(using: &dice)!)
     case .askOften: for tier in Tier.allCases { ask(tier) }
@@ -96,7 +100,10 @@ final class Playing {
       let isRight = machine.process === vanishedIn || !machine.isRunning
       if isRight, !hasMovedIn, machine.disk.comeBack() { shown.forgetAll() }
     case .kill: kill()
-    case .stop: stop()
+    case .stop:
+      stop()
+      // Else it is the first half of a restart.
+      if Bool.random(using: &dice), !machine.isRunning { machine.dropQueue() }
     case .start: start()
     case .reboot, .powerLoss:
       machine.reboot(losingPower: step.operation == .powerLoss)
@@ -123,12 +130,6 @@ final class Playing {
   private var isWatched: Bool { machine.isRunning && !machine.kernel.toy.overrun }
 
   private func name(_ index: UInt32) -> String { machine.kernel.toy.links[index]?.facts.name.escaped ?? "?" }
-
-  /// What was told under a wrong date is told under another now.
-  func setRight() {
-    shown.forgetAll()
-    machine.setRight()
-  }
 
   private func sample() {
     machine.kernel.toy.pass(1_000_000)

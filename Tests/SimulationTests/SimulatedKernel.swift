@@ -15,6 +15,8 @@ final class SimulatedKernel: LinkKernel {
   var failures = 0
   /// The next dump and the next list were interrupted and lack these links.
   var omitted: Set<UInt32> = []
+  /// What the present process notes beside a queue that outlives it; nil: its queue is its own.
+  var mark: QueueMark?
   /// Called when a list is taken.
   var listed: () -> Void = {}
 
@@ -41,7 +43,16 @@ final class SimulatedKernel: LinkKernel {
     return LinkList(links: links, isWhole: isWhole)
   }
 
+  var inheritsEvents: Bool { mark != nil }
+
+  func queueNote(from last: Moment) -> QueueNote? { mark?.note(from: last) }
+
   func drainEvents() throws(LinkSourceError) -> DrainedEvents {
+    guard let mark else { return drain() }
+    return try mark.reads { () throws(LinkSourceError) in drain() }
+  }
+
+  private func drain() -> DrainedEvents {
     let overrun = toy.overrun
     toy.overrun = false
     return DrainedEvents(events: completed(toy.drain()), overrun: overrun)

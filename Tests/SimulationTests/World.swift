@@ -44,6 +44,8 @@ struct World: Sendable, CustomStringConvertible {
   var hasFiles = false
   /// The first start is one of a board without a clock.
   var startsUnset = false
+  /// The queue of link events outlives the daemon, where it is killed or restarted.
+  var keepsQueue = false
   var length = 40
   /// Its part of all histories.
   var share = 1
@@ -97,6 +99,10 @@ extension World {
     name: "every period is right on a board without a clock",
     weights: traffic + lives + disks + absences + [(.coldBoot, 2), (.setRight, 4), (.suspend, 1)], byIdentity: false,
     startsUnset: true, share: 20)
+  static let keptQueue = World(
+    name: "every period is right, the queue of events is kept while nobody watches",
+    weights: traffic + lives + disks + absences + [(.reboot, 1), (.paused, 1)], byIdentity: false,
+    keepsQueue: true, share: 20)
   static let recreated = World(
     name: "links are made anew while nobody watches",
     weights: traffic + disks + absences + [(.create, 1), (.recreate, 3), (.delete, 1), (.away, 1), (.reboot, 1)],
@@ -127,7 +133,8 @@ extension World {
 
   /// All whose histories are many and short.
   static let all = [
-    nothingUnseen, periods, absentPeriods, livingPeriods, lateClock, clockless, recreated, killed, everything,
+    nothingUnseen, periods, absentPeriods, livingPeriods, lateClock, clockless, keptQueue, recreated, killed,
+    everything,
     oddDrivers, narrow, blind,
     realStore, realStoreKilled,
   ]
