@@ -109,6 +109,31 @@ struct CountingTests {
     }
   }
 
+  @Test("a clock that is set while no sample succeeds is waited for beyond the five minutes: the next sample dates all")
+  func setUnseen() {
+    let stored = stored()
+    let right = kernel.now.utcSeconds
+    store.forget()
+    kernel.leap(seconds: -right)
+    kernel.reboot()
+    let counting = counting(restoring: stored)
+    _ = counting.start()
+    kernel.rxBytes += 500
+    kernel.pass(60)
+    _ = counting.tick()
+    kernel.leap(seconds: right + hour)
+    kernel.isFailing = true
+    kernel.pass(400)
+    let isHealthy = counting.tick()
+    #expect(!isHealthy && store.commits.isEmpty)
+    kernel.isFailing = false
+    _ = counting.tick()
+    let starts = store.commits.flatMap(\.rows).map(\.start)
+    #expect(!starts.isEmpty)
+    let isDated = starts.allSatisfy { $0 >= right }
+    #expect(isDated)
+  }
+
   @Test("a start soon after the end drops what is too old at once")
   func soonStart() {
     let stored = stored()
@@ -128,6 +153,7 @@ private final class ToldKernel: LinkKernel {
   var now = Moment(
     utc: 1_700_000_000 * Moment.second, boot: 1000 * Moment.second, bootID: BootID(high: 1, low: 1))
   var rxBytes: UInt64 = 0
+  var isFailing = false
   /// Of link 8 when that is there.
   var bytesOfNew: UInt64?
   var events: [LinkEvent] = []
@@ -163,7 +189,8 @@ private final class ToldKernel: LinkKernel {
     return DrainedEvents(events: events, overrun: false)
   }
 
-  func sample() -> Sample {
+  func sample() throws(LinkSourceError) -> Sample {
+    if isFailing { throw .readCounters(code: 12) }
     readings.initializeElement(at: 0, to: Reading(ifindex: 7, counters: LinkCounters(rxBytes: rxBytes)))
     let events = drainEvents().events
     var count = 1
