@@ -134,6 +134,21 @@ struct CountingTests {
     #expect(isDated)
   }
 
+  @Test("a store that was begun anew gets every link, also those of which nothing has changed")
+  func begunAnew() {
+    let counting = counting(restoring: nil)
+    _ = counting.start()
+    kernel.pass(60)
+    _ = counting.tick()
+    store.forget()
+    counting.history.storeWasReplaced(nil)
+    kernel.pass(60)
+    _ = counting.tick()
+    let names = store.commits.last?.links.map(\.name.escaped)
+    #expect(names == ["tun7"])
+    #expect(store.commits.last?.links.first?.baseline != nil)
+  }
+
   @Test("a start soon after the end drops what is too old at once")
   func soonStart() {
     let stored = stored()
