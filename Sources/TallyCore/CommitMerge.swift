@@ -27,6 +27,7 @@ extension Commit {
     }
     // Incarnations explain a figure but are no part of it; the newest explain most.
     if incarnations.count > Commit.recordBound { incarnations.removeFirst(incarnations.count - Commit.recordBound) }
+    if clockSteps.count > Commit.recordBound { clockSteps.removeFirst(clockSteps.count - Commit.recordBound) }
     if gaps.count > Commit.recordBound {
       // One gap for all that are joined, lossy if one was, so that no label is lost.
       let joined = gaps.prefix(gaps.count - Commit.recordBound + 1)

@@ -31,6 +31,10 @@ package struct Ledger: Sendable {
   /// The earliest `firstSeen` of all records; replies ask for it once a link.
   var firstRecordSeen: Int64?
 
+  /// A store told what it knows, or that it is new. Until then `beginning` holds what the start is played again from.
+  var isStored = false
+  var beginning: Beginning?
+
   var dirtySlots: Set<Int> = []
   var pending = Pending()
   var nextID: LinkID = 1

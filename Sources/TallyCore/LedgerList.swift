@@ -12,6 +12,7 @@ extension Ledger {
       add(record)
     }
     dirtySlots.removeAll()
+    isStored = true
     lastMoment = stored.lastMoment
     lastSample = stored.lastMoment
     isFounded = lastSample != nil
@@ -37,6 +38,7 @@ extension Ledger {
     at now: Moment
   ) {
     let before = isFounded ? lastSample : nil
+    let listing = links
     advance(to: now)
     let watchedUntil = watchedFrom(at: now)
     if cause == .start {
@@ -63,6 +65,7 @@ extension Ledger {
       }
       if positions[ifindex] == nil { open(link, since: watchedUntil, isFirst: before == nil, at: now) }
     }
+    let opened = positions.mapValues { lives[$0].slot }
     apply(events, at: now)
     let told = Dictionary(events.compactMap(\.link).map { ($0.facts.ifindex, $0.facts) }, uniquingKeysWith: { $1 })
     var links = links.filter { touched.insert($0.facts.ifindex).inserted }
@@ -91,6 +94,11 @@ extension Ledger {
     if before == nil {
       lastSample = now
       isFounded = isWhole
+    }
+    if cause == .start, !isStored {
+      beginning = Beginning(
+        links: listing, events: events, isWhole: isWhole, at: now,
+        slots: opened.merging(positions.mapValues { lives[$0].slot }) { first, _ in first })
     }
   }
 

@@ -61,6 +61,7 @@ extension Ledger {
     halves = halves.mapValues { $0.moved(moved) }
     farHalves = farHalves.mapValues { $0.moved(moved) }
     firstRecordSeen = records.map(\.firstSeen).min()
+    beginning?.at.utc &+= step
     // What of it is in the running day now has to be summed up anew.
     bookedUntil = .max
     day = (0, 0)

@@ -84,6 +84,8 @@ extension Gap {
   ///   - firstSeen: when the link was first seen, UTC seconds.
   ///   - lives: its incarnations.
   package func mayHideBytes(firstSeen: Int64, lives: [Incarnation]) -> Bool {
+    // A file that is lost took what was booked before, of whatever lived through it too.
+    if lossy, reason == .historyLost { return to > firstSeen }
     // What was not known before lost nothing in it; those that were and died in it have a gap of their own.
     guard lossy, link != nil || from > firstSeen else { return false }
     // Nor did what lived through it: its counter went on.

@@ -161,6 +161,8 @@ package enum GapReason: String, Sendable, CaseIterable {
   case peerTail = "peer_tail"
   /// A counter went back and stayed there.
   case counterReset = "counter_reset"
+  /// The file that held these minutes is gone or was damaged; the totals were still known.
+  case historyLost = "history_lost"
 }
 
 /// A span that was not observed.

@@ -210,7 +210,7 @@ extension StatusReply {
     package var interface: String?
     package var from: String
     package var to: String
-    /// not_running, reboot, event_overrun, vanished, peer_tail, counter_reset.
+    /// not_running, reboot, event_overrun, vanished, peer_tail, counter_reset, history_lost.
     package var reason: String
     /// Bytes may have passed that nobody will ever see.
     package var lossy: Bool

@@ -78,7 +78,9 @@ struct ExplainWords {
 
   func gap(_ gap: Gap, hidesBytes: Bool) -> ExplainReply.Gap {
     let effect =
-      if hidesBytes {
+      if hidesBytes, gap.reason == .historyLost {
+        "which minutes its bytes belong to is known no more"
+      } else if hidesBytes {
         "bytes may have passed unseen"
       } else if gap.link == nil, gap.from <= record.firstSeen {
         "the interface was not known yet"
@@ -120,6 +122,7 @@ struct ExplainWords {
     case .vanished: "The link was gone when it was looked at again, its last bytes with it"
     case .peerTail: "The link ended, and what it received last is not shown here"
     case .counterReset: "The counter went back and stayed there"
+    case .historyLost: "The file that held this time is gone or was damaged; the totals were still known"
     }
   }
 

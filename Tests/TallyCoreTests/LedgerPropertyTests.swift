@@ -15,6 +15,9 @@ private let nuisances: [(ToyOperation, Int)] = [(.again, 1), (.failedCommit, 1),
 private let namespaces: [(ToyOperation, Int)] = [
   (.farPair, 3), (.farDelete, 2), (.moveEnd, 2), (.bringHome, 2), (.farNoise, 1),
 ]
+private let lateStores: [(ToyOperation, Int)] = [
+  (.crash, 1), (.stop, 2), (.loseStore, 3), (.start, 2), (.findStore, 1),
+]
 private let oddDrivers: [(ToyOperation, Int)] = [(.glitch, 2), (.reset, 1), (.stepBack, 1)]
 
 private let allWorlds: [ToyRules] = [
@@ -39,6 +42,16 @@ private let allWorlds: [ToyRules] = [
   ToyRules(
     name: "everything but odd drivers",
     weights: traffic + lives + moves + nuisances + absences + [(.overrun, 1), (.reboot, 1)], byIdentity: false),
+  ToyRules(
+    name: "the store is opened late",
+    weights: traffic + nuisances + lateStores + [(.create, 1), (.rename, 1), (.touch, 1)], isComplete: true,
+    byIdentity: false),
+  ToyRules(
+    name: "the store is opened late, and anything happens meanwhile",
+    weights: traffic + lives + nuisances + lateStores + [(.overrun, 1), (.reboot, 1)], byIdentity: false),
+  ToyRules(
+    name: "the store is opened late, and drivers are odd",
+    weights: traffic + lives + nuisances + lateStores + oddDrivers, byIdentity: false),
   ToyRules(name: "odd drivers", weights: traffic + lives + moves + nuisances + oddDrivers + [(.flood, 1)]),
   ToyRules(
     name: "32-bit readings", weights: traffic + lives + nuisances + absences + oddDrivers, byIdentity: false,

@@ -9,6 +9,10 @@ struct ToyDaemon {
   /// All rows ever committed.
   private(set) var committed: [BucketRow] = []
   var isRunning = false
+  /// False while the store cannot be opened; `isOpen` is whether the ledger has come together with it.
+  var storeIsThere = true
+  private(set) var isOpen = false
+  private(set) var takeovers: [Takeover] = []
   /// A commit that the store did not take.
   private var waiting: Commit?
   /// The queue of events outlives the daemon.
@@ -22,16 +26,18 @@ struct ToyDaemon {
     store.calendar = calendar
   }
 
-  mutating func start(_ kernel: inout ToyKernel) {
+  /// `meanwhile` happens after the list was read, before the events.
+  mutating func start(_ kernel: inout ToyKernel, meanwhile: (inout ToyKernel) -> Void = { _ in }) {
     ledger = Ledger(calendar: ledger.calendar)
     ledger.hearsFarEnds = kernel.hearsFarEnds
     waiting = nil
     kernel.listening = true
-    if let stored = store.state { ledger.restore(stored) }
+    isOpen = storeIsThere
+    if storeIsThere, let stored = store.state { ledger.restore(stored) }
     let kept = keepsQueue ? readKept(&kernel) : nil
     kernel.overrun = false
     kernel.queue = []
-    list(&kernel, kept: kept, cause: .start)
+    list(&kernel, kept: kept, cause: .start, meanwhile: meanwhile)
     isRunning = true
     sample(&kernel)
     commit()  // else a crash before the first commit would make the next start a first one
@@ -104,14 +110,30 @@ struct ToyDaemon {
   mutating func commit(fails: Bool = false) {
     guard isRunning, var commit = ledger.takeCommit(sequence: (store.state?.sequence ?? 0) + 1) else { return }
     if let earlier = waiting { commit.absorb(earlier) }
-    waiting = fails ? commit : nil
-    if fails { return }
+    waiting = fails || !isOpen ? commit : nil
+    if waiting != nil { return }
     let watermarks = store.state?.watermarks ?? .new(at: commit.at.utcSeconds, calendar: store.calendar)
     commit.folds = watermarks.dueFolds(at: commit.at.utcSeconds, calendar: store.calendar)
     store.commit(commit)
     committed += commit.rows
     queueIsWhole = true
     vethEnds = ledger.vethEnds
+  }
+
+  /// The store can be opened again.
+  mutating func findStore(_ kernel: inout ToyKernel) {
+    storeIsThere = true
+    guard isRunning, !isOpen else { return }
+    isOpen = true
+    let new = StoredState(
+      sequence: 0, lastMoment: nil, links: [],
+      watermarks: .new(at: kernel.now.utcSeconds, calendar: store.calendar))
+    let taken = ledger.takeOver(store.state ?? new, waiting: waiting, committed: nil)
+    waiting = taken.waiting
+    takeovers.append(taken.outcome)
+    if taken.outcome == .restarted { list(&kernel, cause: .start) }
+    sample(&kernel)
+    commit()
   }
 
   mutating func stop(_ kernel: inout ToyKernel) {

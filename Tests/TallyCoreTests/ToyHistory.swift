@@ -12,6 +12,7 @@ enum ToyOperation: CaseIterable {
   /// Stopped, and started with another source of counters.
   case changeSource
   case farPair, farDelete, moveEnd, bringHome, endNamespace, farNoise
+  case loseStore, findStore
 }
 
 struct ToyStep {
@@ -110,6 +111,8 @@ struct ToyWorld {
       if daemon.isRunning { daemon.stop(&kernel) }
       kernel.width = kernel.width == .bits32 ? .bits64 : .bits32
       daemon.start(&kernel)
+    case .loseStore: if !daemon.isRunning { daemon.storeIsThere = false }
+    case .findStore: daemon.findStore(&kernel)
     case .overrun:
       if isWatched, kernel.links.values.allSatisfy({ $0.isHere || $0.place != nil }) { kernel.overrun = true }
     case .reboot:
@@ -222,6 +225,7 @@ struct ToyWorld {
   mutating func end(seed: UInt64) {
     var dice = Seeded(seed)
     if !daemon.isRunning { daemon.start(&kernel) }
+    daemon.findStore(&kernel)
     for _ in 0..<4 {
       kernel.pass(Moment.second)
       daemon.sample(&kernel)
