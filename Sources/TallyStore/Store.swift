@@ -17,6 +17,8 @@ package final class Store {
   let database: Database
   /// Retention that a commit was too short to finish, for the next ones to go on with.
   var retentionLeft: [Tier: Int64] = [:]
+  /// Tells our WAL from one that came with another file.
+  private var walInode: UInt64?
   /// nil once closed.
   private var lock: StoreLock?
 
@@ -98,6 +100,7 @@ package final class Store {
     // SQLite opens a file that it may not write as read-only without a word.
     try database.execute("BEGIN IMMEDIATE; ROLLBACK")
     opening = StoreOpening(state: try Store.load(database), notice: notice)
+    walInode = files.walInode
   }
 
   /// Writes the WAL back, ends the connection and lets the next daemon in; the WAL is left alone when another
@@ -106,6 +109,15 @@ package final class Store {
     if !database.hasMoved { database.setCheckpointsOnClose() }
     database.close()
     lock = nil
+  }
+
+  /// Ends the connection without a checkpoint, for a file that may not be ours any more. A WAL of ours that lies beside
+  /// another file is set aside: SQLite would play it into that one.
+  func abandon() {
+    let isOrphan = database.hasMoved && files.hasDatabase && files.walInode == walInode
+    database.close()
+    lock = nil
+    if isOrphan { files.setAsideWAL(now: Int64(time(nil))) }
   }
 
   /// Bytes on disk, WAL included.
@@ -142,15 +154,16 @@ package final class Store {
     guard id == Schema.applicationID else {
       throw StoreError(
         .foreign,
-        "\(database.path) is a database of another program (application id \(id), ours is \(Schema.applicationID)): "
-          + "it is left untouched; move it away, or name another directory with Directory= in [Store]")
+        "\(database.path) is a database of another program (application id \(id), ours is \(Schema.applicationID)) and "
+          + "is left untouched",
+        remedy: "move it away, or name another directory with Directory= in [Store] and restart iftallyd")
     }
     guard version <= Schema.version else {
       throw StoreError(
         .newer,
         "the store \(database.path) was written by a newer iftally (schema \(version), this one knows "
-          + "\(Schema.version)): it is left untouched; install that version again, or name another directory with "
-          + "Directory= in [Store]")
+          + "\(Schema.version)) and is left untouched",
+        remedy: "install that version again, or move the file away for a new one to be begun")
     }
     guard version > 0 else { throw .corrupt(path: database.path, cause: "it has no schema version") }
     return version

@@ -35,8 +35,10 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 
   package var kind: Kind
-  /// One or two sentences: what happened to which file, and what to do.
-  package var message: String
+  /// What happened to which file, and why.
+  package var what: String
+  /// What a person does about it; nil when it is nothing that a person can mend.
+  package var remedy: String?
   /// SQLite's extended result code; 0 when the error is not SQLite's.
   package var extendedCode: Int32
   /// The statement that failed, if one did.
@@ -45,18 +47,23 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   var cause: String?
 
   package init(
-    _ kind: Kind, _ message: String, extendedCode: Int32 = 0, sql: String? = nil
+    _ kind: Kind, _ what: String, remedy: String? = nil, extendedCode: Int32 = 0, sql: String? = nil
   ) {
     self.kind = kind
-    self.message = message
+    self.what = what
+    self.remedy = remedy
     self.extendedCode = extendedCode
     self.sql = sql
   }
 
   private init(_ kind: Kind, path: String, cause: String, extendedCode: Int32 = 0, sql: String? = nil) {
-    self.init(kind, StoreError.message(kind, path: path, cause: cause), extendedCode: extendedCode, sql: sql)
+    let (what, remedy) = StoreError.words(kind, path: path, cause: cause)
+    self.init(kind, what, remedy: remedy, extendedCode: extendedCode, sql: sql)
     self.cause = cause
   }
+
+  /// What happened, and what to do.
+  package var message: String { remedy.map { "\(what): \($0)" } ?? what }
 
   /// The low byte of the extended code.
   package var primaryCode: Int32 { extendedCode & 0xFF }
@@ -106,28 +113,38 @@ extension StoreError {
     }
   }
 
-  private static func message(_ kind: Kind, path: String, cause: String) -> String {
+  /// What happened, and what to do about it; each remedy has a test in which it helps.
+  private static func words(_ kind: Kind, path: String, cause: String) -> (what: String, remedy: String) {
     switch kind {
     case .full:
-      "no space left to write the store \(path) (\(cause)): free space on its file system; "
-        + "counting goes on in memory and is written with a later commit"
+      ("no space left to write the store \(path) (\(cause))", "free space on its file system")
     case .notWritable:
-      "the store \(path) cannot be written (\(cause)): make the directory writable for the user of iftallyd, "
-        + "and its file system mounted read-write"
+      (
+        "the store \(path) cannot be written (\(cause))",
+        "make the directory writable for the user of iftallyd, and its file system mounted read-write"
+      )
     case .corrupt:
-      "the store \(path) is damaged (\(cause)): it is set aside under a dated name when the store is opened again"
+      (
+        "the store \(path) is damaged (\(cause))",
+        "wait until it is opened again: then it is set aside under a dated name and a new one begun"
+      )
     case .busy:
-      "another program holds a lock on the store \(path) (\(cause)): end it, or wait until it is done"
+      (
+        "another program holds a lock on the store \(path) (\(cause))", "end that program, or wait until it is done"
+      )
     case .vanished:
-      "the store \(path) was removed or replaced while it was open (\(cause)): totals are still known here and will be written "
-        + "to a new file, but the history that was only in the old one is gone; put iftallyd's file back only while "
-        + "iftallyd is stopped"
+      (
+        "the store \(path) was removed or replaced while it was open (\(cause))",
+        "wait until a new one is begun with the totals that are known here; put an older file back only while iftallyd is "
+          + "stopped"
+      )
     case .io:
-      "the store \(path) could not be read or written (\(cause)): look for errors of the device in the kernel log; "
-        + "counting goes on in memory and is written with a later commit"
+      (
+        "the store \(path) could not be read or written (\(cause))",
+        "look for errors of the device in the kernel log"
+      )
     default:
-      "the store \(path) failed (\(cause)): counting goes on in memory; restart iftallyd, and report it when it "
-        + "comes again"
+      ("the store \(path) failed (\(cause))", "restart iftallyd, and report it when it comes again")
     }
   }
 

@@ -68,12 +68,16 @@ enum ReaderJob: Sendable {
 
 /// The store as the reader finds it.
 struct ReadableStore: Sendable {
+  /// Where it lies or would lie.
+  let file: String
   /// nil: there is none.
   var path: String?
   /// Goes up whenever the store is opened again: an older connection may be on a file that is gone.
   var generation = 0
+  /// There was one since the start.
+  var hasBeenOpen = false
   /// Why there is none.
-  var reason = "it is still being opened"
+  var reason = StoreError(.unavailable, "it is still being opened", remedy: "ask again in a moment")
 }
 
 /// The shared state of the loop, the writer and the reader.
@@ -84,8 +88,11 @@ final class StoreExchange: Sendable {
     /// A copy is asked for; it is made when nothing is on its way to the store.
     var wantsCopy = false
     var results: [StoreResult] = []
-    var store = ReadableStore()
+    var store: ReadableStore
     var health: StoreHealth
+    /// Jobs that the writer has not begun or not finished.
+    var unfinishedJobs: Int { writerJobs.count + (writerIsBusy ? 1 : 0) }
+    var writerIsBusy = false
     var isStopping = false
     var readerHasEnded = false
     var writerHasEnded = false
@@ -102,6 +109,7 @@ final class StoreExchange: Sendable {
     }
     monitor = Monitor(
       State(
+        store: ReadableStore(file: path),
         health: StoreHealth(
           path: path, state: .loading, message: nil, sizeBytes: 0, commits: 0, failures: 0, pendingCommits: 0)))
   }
@@ -112,8 +120,12 @@ final class StoreExchange: Sendable {
 
   /// The writer's next job; everything queued is done before the end.
   func nextWriterJob() -> Next<WriterJob> {
-    monitor.wait { state in
-      guard state.writerJobs.isEmpty else { return .work(state.writerJobs.removeFirst()) }
+    monitor.change { $0.writerIsBusy = false }
+    return monitor.wait { state in
+      guard state.writerJobs.isEmpty else {
+        state.writerIsBusy = true
+        return .work(state.writerJobs.removeFirst())
+      }
       return state.isStopping ? .end : nil
     }
   }

@@ -34,8 +34,9 @@ struct StoreFiles {
     if number == EEXIST { number = ENOTDIR }
     throw StoreError(
       number == ENOSPC || number == EDQUOT ? .full : .notWritable,
-      "cannot make the store's directory \(path) (\(errorText(number))): make it by hand, owned by the user of "
-        + "iftallyd, or name another with Directory= in [Store]")
+      "cannot make the store's directory \(path) (\(errorText(number)))",
+      remedy: "make it by hand, owned by the user of iftallyd, or name another with Directory= in [Store] and restart "
+        + "iftallyd")
   }
 
   /// Makes an empty file of mode 0640 for SQLite, which gives its WAL the same mode.
@@ -116,6 +117,21 @@ struct StoreFiles {
     return name
   }
 
+  /// Something lies at the store's path.
+  var hasDatabase: Bool { exists(database) }
+
+  /// The WAL's inode; nil when there is none.
+  var walInode: UInt64? {
+    var status = stat()
+    return lstat(database + "-wal", &status) == 0 ? UInt64(status.st_ino) : nil
+  }
+
+  /// Renames the WAL alone, as `setAside` would with its database.
+  func setAsideWAL(now: Int64) {
+    // One that cannot be renamed belongs to a directory in which no store can be opened either.
+    _ = rename(database + "-wal", unusedName("corrupt", now: now) + "-wal")
+  }
+
   private func exists(_ path: String) -> Bool {
     var status = stat()
     return lstat(path, &status) == 0
@@ -157,8 +173,8 @@ final class StoreLock {
       }
       throw StoreError(
         .locked,
-        "the store \(files.database) is in use by \(holder): two daemons would count every byte twice; "
-          + "stop that one, or name another directory with Directory= in [Store]")
+        "the store \(files.database) is in use by \(holder), and two daemons would count every byte twice",
+        remedy: "stop that one, or name another directory with Directory= in [Store]")
     }
     self.descriptor = descriptor
     // The pid is for messages alone: a full disk must not stop us here.

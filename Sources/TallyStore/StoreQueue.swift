@@ -13,7 +13,7 @@ package protocol StoreQueue: AnyObject {
   /// Everything reported since the last call, in order.
   func takeResults() -> [StoreResult]
   var health: StoreHealth { get }
-  /// Waits until no commit is queued or being written, but not longer than the deadline.
+  /// Waits until nothing is queued or being written or opened, but not longer than the deadline.
   func waitForCommits(deadlineSeconds: Int)
   /// Writes what is queued, then `commit`, and closes the store; waits for that, but not longer than the deadline.
   /// `finished` is false when the deadline came first. Nothing else may be called afterwards.

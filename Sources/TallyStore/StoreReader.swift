@@ -1,4 +1,5 @@
 // The reader's thread: answers queries, examines the file and copies it, each from one consistent state.
+import Glibc
 import TallyCore
 
 /// Body of the reader's thread.
@@ -33,6 +34,10 @@ struct StoreReader {
     _ query: UsageQuery, _ store: ReadableStore, _ connection: inout UsageReader?
   ) -> Result<UsageRows, StoreError> {
     do throws(StoreError) {
+      if hasNoPast(store) {
+        let watermarks = Watermarks(fiveMinutes: 0, hour: 0, day: 0)
+        return .success(UsageRows(sequence: 0, watermarks: watermarks, rows: [], gaps: [], incarnations: []))
+      }
       let path = try path(of: store)
       let reader: UsageReader
       if let connection {
@@ -47,6 +52,13 @@ struct StoreReader {
       if error.kind != .tooManyRows { connection = nil }
       return .failure(error)
     }
+  }
+
+  /// Where no file is and none was there is no past that could be missing.
+  private func hasNoPast(_ store: ReadableStore) -> Bool {
+    var status = stat()
+    return store.path == nil && !store.hasBeenOpen && lstat(store.file, &status) != 0
+      && [ENOENT, ENOTDIR].contains(errno)
   }
 
   private func check(_ store: ReadableStore) -> StoreError? {
@@ -80,7 +92,8 @@ struct StoreReader {
 
   private func path(of store: ReadableStore) throws(StoreError) -> String {
     guard let path = store.path else {
-      throw StoreError(.unavailable, "there is no history to read from the store: \(store.reason)")
+      throw StoreError(
+        .unavailable, "there is no history to read from the store: \(store.reason.what)", remedy: store.reason.remedy)
     }
     return path
   }

@@ -82,9 +82,9 @@ package final class StoreWorkers: StoreQueue, Sendable {
 
   package var health: StoreHealth { exchange.monitor.read { $0.health } }
 
-  /// Waits until no commit is queued or being written, but not longer than the deadline.
+  /// Waits until nothing is queued or being written or opened, but not longer than the deadline.
   package func waitForCommits(deadlineSeconds: Int) {
-    _ = exchange.monitor.wait(seconds: deadlineSeconds) { $0.health.pendingCommits == 0 ? true : nil }
+    _ = exchange.monitor.wait(seconds: deadlineSeconds) { $0.unfinishedJobs == 0 ? true : nil }
   }
 
   /// Writes what is queued, then `commit`, and closes the store; waits for that, but not longer than the deadline.

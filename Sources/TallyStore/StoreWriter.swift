@@ -12,9 +12,12 @@ struct StoreWriter {
     while case .work(let job) = exchange.nextWriterJob() {
       switch job {
       case .open(let suspect):
-        // The old one must be gone first, with its lock. Its WAL stays as it lies: the file may not be ours any more.
+        // What could not even be opened is not suspect: it is checked when it was not closed in order.
+        let wasOpen = store != nil
+        store?.abandon()
+        // The old one must be gone first, with its lock.
         store = nil
-        store = open(suspect: suspect)
+        store = open(suspect: suspect && wasOpen)
       case .commit(let commit, let wake):
         self.commit(commit, to: store, wake: wake)
       }
@@ -31,6 +34,7 @@ struct StoreWriter {
       let (size, free) = (store.sizeBytes, store.freeBytes)
       exchange.post(.opened(.success(store.opening)), wake: true) { state in
         state.store.path = store.path
+        state.store.hasBeenOpen = true
         state.store.generation += 1
         state.health.state = .ok
         state.health.message = store.opening.notice
@@ -42,7 +46,7 @@ struct StoreWriter {
       exchange.post(.opened(.failure(error)), wake: true) { state in
         state.store.path = nil
         state.store.generation += 1
-        state.store.reason = error.message
+        state.store.reason = error
         state.health.state = .memoryOnly
         state.health.message = error.message
         state.health.sizeBytes = 0
@@ -54,7 +58,8 @@ struct StoreWriter {
   private func commit(_ commit: Commit, to store: Store?, wake: Bool) {
     do throws(StoreError) {
       guard let store else {
-        throw StoreError(.unavailable, "there is no store to write to: \(exchange.monitor.read { $0.store.reason })")
+        let reason = exchange.monitor.read { $0.store.reason }
+        throw StoreError(.unavailable, "there is no store to write to: \(reason.what)", remedy: reason.remedy)
       }
       try store.commit(commit)
       let (size, free) = (store.sizeBytes, store.freeBytes)

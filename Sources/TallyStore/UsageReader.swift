@@ -67,7 +67,7 @@ extension StoreError {
   static func tooManyRows(_ maximum: Int) -> StoreError {
     StoreError(
       .tooManyRows,
-      "the answer would have more than \(maximum) rows: ask for a shorter span, a coarser resolution or fewer "
-        + "interfaces")
+      "the answer would have more than \(maximum) rows",
+      remedy: "ask for a shorter span, a coarser resolution or fewer interfaces")
   }
 }

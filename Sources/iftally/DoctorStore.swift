@@ -18,13 +18,13 @@ func examineStore(_ status: StatusReply, _ units: Units) -> [Finding] {
   case StatusReply.Store.memoryOnly:
     findings.append(
       Finding(
-        "store", .failed, "history is kept in memory only and ends with the daemon\(message)",
-        remedy: "Check owner, mode and free space of \(store.path) (df, ls -l), then restart iftallyd."))
+        "store", .failed, "counting goes on in memory alone\(message)",
+        remedy: "It is opened again by itself within five minutes; what is not written ends with the daemon."))
   default:
     findings.append(
       Finding(
-        "store", .failed, "commits to \(store.path) fail (\(store.state))\(message)",
-        remedy: "Check free space and the disk: df \(store.path); journalctl -u iftallyd."))
+        "store", .failed, "commits fail, what they held waits in memory\(message)",
+        remedy: "The next commit tries again within a minute."))
   }
   if let integrity = store.integrity, store.state != StatusReply.Store.memoryOnly {
     findings.append(

@@ -162,9 +162,10 @@ final class Api {
     return figure(record.total, quality, since: record.firstSeen, resets: Int(record.resets), now)
   }
 
-  /// Totals and today carry their own marks of loss; the gaps are there for their coverage. Once a reply.
+  /// Totals and today carry their own marks of loss; the gaps are there for their coverage. Once a reply. Of what a lost
+  /// file held they still know.
   private func coverageGaps() -> [Gap] {
-    history.gaps.map { gap in
+    history.gaps.filter { $0.reason != .historyLost }.map { gap in
       var gap = gap
       gap.lossy = false
       return gap

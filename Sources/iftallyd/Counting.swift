@@ -16,6 +16,8 @@ final class Counting {
   var watchAfter: (Int64) -> Void = { _ in }
   /// Called when the store is a new file, with what was done about the old one.
   var storeWasReplaced: (_ notice: String?) -> Void = { _ in }
+  /// Called when the store holds other counts than this process had, and counting goes on from the store's.
+  var storeHoldsOthers: () -> Void = {}
 
   private let say: (LogLevel, _ code: String, _ message: String) -> Void
   private var watch = Watch()
@@ -26,6 +28,8 @@ final class Counting {
   private var cautiousUntil: Int64 = 0
   /// Boot-clock instant since which commits wait for the clock to be set.
   private var undatedSince = Int64.max
+  private var isLoadingToday = false
+  private var gapsAreKnown = true
 
   /// Departures are committed at most this often.
   private static let commitSpacing = Moment.second
@@ -41,11 +45,33 @@ final class Counting {
     self.sampler = sampler
     self.history = history
     self.say = say
-    history.storeWasReplaced = { [unowned self] notice in
-      self.sampler.ledger.markAllChanged()
-      storeWasReplaced(notice)
+    history.takeOver = { [unowned self] in storeWasOpened($0, waiting: $1, committed: $2) }
+    history.conditionChanged = { error in
+      if let error {
+        say(.error, "store_failing", error.description)
+      } else {
+        say(.notice, "store_recovered", "the store takes commits again")
+      }
     }
-    history.commitFailed = { say(.error, "commit_failed", $0.description) }
+  }
+
+  /// Brings what was counted without the store together with it.
+  private func storeWasOpened(
+    _ opening: StoreOpening, waiting: Commit?, committed: Moment?
+  ) -> Commit? {
+    let taken = sampler.takeOver(opening.state, waiting: waiting, committed: committed)
+    switch taken.outcome {
+    case .begunAnew:
+      if committed != nil || opening.notice != nil { storeWasReplaced(opening.notice) }
+    case .continued: break
+    case .joined:
+      say(.notice, "store_joined", "the store was opened; its history goes on with what was counted without it")
+    case .restarted: storeHoldsOthers()
+    }
+    gapsAreKnown = false
+    // Not from here: the history is in the middle of its results.
+    commitAfter(1)
+    return taken.waiting
   }
 
   /// The first sample, its commit, and what the store has of today; false when the kernel did not answer: try again.
@@ -117,6 +143,10 @@ final class Counting {
     if mustWait(at: now) { return }
     lastCommit = now
     history.commit(sampler, clockStepped: now < cautiousUntil)
+    guard !gapsAreKnown else { return }
+    gapsAreKnown = true
+    if !sampler.ledger.todayIsKnown { loadToday() }
+    recallGaps()
   }
 
   /// Until the clock is set what was counted under it can be dated right only as long as it is not stored: it waits, but
@@ -146,8 +176,11 @@ final class Counting {
 
   /// The running day's earlier amounts are in the store.
   private func loadToday() {
+    guard !isLoadingToday else { return }
+    isLoadingToday = true
     let day = sampler.ledger.day
     history.ask(UsageQuery(links: nil, tier: .day, from: day.start, to: day.end)) { [unowned self] answer in
+      isLoadingToday = false
       guard sampler.ledger.day == day, case .success(let stored) = answer else { return }
       let known = history.complete(stored, ledger: sampler.ledger, from: day.start, to: day.end)
       sampler.ledger.setToday(from: known)

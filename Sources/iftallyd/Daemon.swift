@@ -14,7 +14,7 @@ final class Daemon {
   private let loop: EventLoop
   private let counting: Counting
   private let api: Api
-  private let workers: StoreWorkers?
+  private let workers: StoreWorkers
   private let timer: ClockTimer
   private let file: String?
   private var configuration: Configuration
@@ -32,6 +32,8 @@ final class Daemon {
   private let watchdogMilliseconds = ServiceNotify.watchdogMilliseconds()
 
   private static let stopDeadlineSeconds = 20
+  private static let afterReplacement =
+    "keep a file that was set aside: SQLite's tools may still read what was counted before"
 
   init(_ configuration: Configuration, file: String?) throws {
     self.configuration = configuration
@@ -62,12 +64,12 @@ final class Daemon {
     api = Api(
       sampler: sampler, history: history, upkeep: Upkeep(workers, history),
       about: Api.About(
-        started: clocks.now(), storePath: workers?.health.path ?? configuration.store.directory,
+        started: clocks.now(), storePath: workers.health.path,
         namespaceInode: Daemon.namespaceInode(), eventSource: eventWords(kernel), isNetlinkDenied: denial != nil,
         manager: ServiceNotify.isHeard ? StatusReply.Service.systemd : nil, trustedGroup: trustedGroup()))
     api.upkeep.commit = { [counting] in counting.commit() }
     if let denial { log.warning(code: "netlink_denied", "\(denial); links are polled from /proc/net/dev instead") }
-    if let notice = opened.opening?.notice { warn("store_replaced", notice, "keep the file that was set aside") }
+    if let notice = opened.opening?.notice { warn("store_replaced", notice, Daemon.afterReplacement) }
     listeners = try Daemon.listen(configuration, handedOver.listeners)
     api.listeners = listeners.map(\.address)
   }
@@ -80,17 +82,19 @@ final class Daemon {
 
   private static func openStore(
     _ directory: String, _ calendar: LocalCalendar, _ log: Log
-  ) throws(StoreError) -> (workers: StoreWorkers?, opening: StoreOpening?, reason: String?) {
+  ) throws(StoreError) -> (workers: StoreWorkers, opening: StoreOpening?, reason: StoreError?) {
     let workers = try StoreWorkers(directory: directory, calendar: calendar)
     switch workers.waitUntilOpened() {
     case .success(let opening):
       return (workers, opening, nil)
     case .failure(let error):
-      _ = workers.stop(commit: nil, deadlineSeconds: 1)
       // Two daemons on one store would count everything twice.
-      if error.kind == .locked { throw error }
+      if error.kind == .locked {
+        _ = workers.stop(commit: nil, deadlineSeconds: 1)
+        throw error
+      }
       log.error(code: "store_memory_only", "\(error.description); counting goes on in memory alone")
-      return (nil, nil, error.description)
+      return (workers, nil, error)
     }
   }
 
@@ -135,13 +139,11 @@ final class Daemon {
       sources.append(
         try DescriptorSource(loop, sampler.kernel.eventDescriptor) { [unowned self] in counting.linkEvents() })
     }
-    if let workers {
-      sources.append(
-        try DescriptorSource(loop, workers.descriptor) { [unowned self] in
-          history.collect()
-          announce()
-        })
-    }
+    sources.append(
+      try DescriptorSource(loop, workers.descriptor) { [unowned self] in
+        history.collect()
+        announce()
+      })
     commitTimer = try TimerSource(loop, .monotonic) { [unowned self] in counting.commit() }
     counting.commitAfter = { [unowned self] in try? commitTimer?.arm(afterMilliseconds: $0) }
     answerTimer = try TimerSource(loop, .monotonic) { [unowned self] in api.answerWaiting() }
@@ -156,7 +158,14 @@ final class Daemon {
     counting.storeWasReplaced = { [unowned self] notice in
       warn(
         "store_replaced", notice ?? "the store was begun anew; totals go on, earlier history is not in it",
-        "keep the file that was set aside")
+        Daemon.afterReplacement)
+    }
+    counting.storeHoldsOthers = { [unowned self] in
+      warn(
+        "store_restarted",
+        "the store that was opened holds other counts than this process: counting goes on from the store's, and bytes of links "
+          + "that ended meanwhile are missing",
+        "see that one daemon alone has this store")
     }
     api.wakeUps = { [unowned self] in loop.turns }
     for listener in listeners {

@@ -11,10 +11,10 @@ final class History {
   /// The store as `status` shows it.
   enum Condition {
     case ok
-    /// There is no store: counting goes on in memory alone.
-    case memoryOnly(String)
+    /// There is no open store: counting goes on in memory alone.
+    case memoryOnly(StoreError)
     /// The last commit failed; what it held waits.
-    case failing(String)
+    case failing(StoreError)
   }
 
   typealias Answer = Result<UsageRows, StoreError>
@@ -31,10 +31,12 @@ final class History {
   /// Commits wait for the clock to be set.
   var isHeld = false
 
-  /// Called when the store is a new file: the ledger has to hand over everything it knows.
-  var storeWasReplaced: (_ notice: String?) -> Void = { _ in }
-  /// Called when a commit failed, with what is wrong and what to do.
-  var commitFailed: (StoreError) -> Void = { _ in }
+  /// Called when the store was opened after the start: brings the ledger together with it, and gives back what is to be
+  /// written. `waiting` is what no store has; `committed` is the last moment that one has.
+  var takeOver: (_ opening: StoreOpening, _ waiting: Commit?, _ committed: Moment?) -> Commit? =
+    { _, waiting, _ in waiting }
+  /// Called when the store's trouble begins or is another one, and with nil when it is over.
+  var conditionChanged: (StoreError?) -> Void = { _ in }
 
   /// Told of each commit on its way to the store, and of each that is in it.
   var mark: QueueMark?
@@ -48,6 +50,22 @@ final class History {
   private var inFlight: Commit?
   /// Failed or not yet submitted, older than anything in the ledger.
   private var waiting: Commit?
+  /// The last moments of the oldest commits in both.
+  private var inFlightSince: Moment?
+  private var waitingSince: Moment?
+  /// How often the store was opened while counting went on.
+  private var openings = 0
+
+  /// The store is open, as far as is known; else nothing is submitted.
+  private var isOpen: Bool
+  private var isOpening = false
+  /// Figures were told without a store; they are told on.
+  private let beganWithoutStore: Bool
+  private var failuresInARow = 0
+  /// Boot-clock nanoseconds: now, and when the store may be opened again.
+  private var boot: Int64 = 0
+  private var nextOpening = Int64.min
+  private var openingPause = History.firstPause
   /// Written, but perhaps not seen by a query that began before.
   private var written: [Commit] = []
   private var questions: [UInt64: (since: UInt64, then: (Answer) -> Void)] = [:]
@@ -57,18 +75,35 @@ final class History {
   /// An idle machine still writes when it was last seen, so that an absence is placed well.
   private static let heartbeat: Int64 = 300 * Moment.second
   private static let keptGaps = 1000
+  /// A store that cannot be opened is tried again, after pauses that double up to five minutes.
+  private static let firstPause = Moment.second
+  private static let longestPause = 300 * Moment.second
+  /// Reading or writing that failed so often may succeed on files opened anew.
+  private static let patience = 3
+  /// More cannot be asked at once by the connections that there are.
+  private static let mostQuestions = 100
+  /// Commits kept for a question that a stuck disk does not answer.
+  private static let mostWritten = 100
 
-  /// `workers` nil: in memory alone, for the reason given.
-  init(workers: (any StoreQueue)?, state: StoredState?, watermarks: Watermarks, reason: String?) {
+  /// `state` nil: the store could not be opened, for the reason given, and is tried again; `workers` nil: there is none.
+  init(workers: (any StoreQueue)?, state: StoredState?, watermarks: Watermarks, reason: StoreError?) {
     self.workers = workers
     self.watermarks = state?.watermarks ?? watermarks
     sequence = state?.sequence ?? 0
     committed = state?.lastMoment
-    condition = workers == nil ? .memoryOnly(reason ?? "no store") : .ok
+    isOpen = workers != nil && state != nil
+    beganWithoutStore = !isOpen
+    condition = isOpen ? .ok : .memoryOnly(reason ?? StoreError(.unavailable, "there is no store"))
   }
 
   /// False while the baseline of a new store is not in it yet: figures that were told before would not survive a kill.
-  var isFounded: Bool { workers == nil || committed != nil || failureCount > 0 || isHeld }
+  var isFounded: Bool { beganWithoutStore || committed != nil || failureCount > 0 || isHeld }
+
+  /// The last moment of the oldest commit that is not in the store yet; nil when none waits.
+  var pendingSince: Moment? { inFlightSince ?? waitingSince }
+
+  /// A commit is on its way to the disk.
+  var isCommitting: Bool { inFlight != nil }
 
   /// There is more to commit than the store was given.
   var isBehind: Bool { waiting != nil }
@@ -82,24 +117,28 @@ final class History {
   func commit(_ sampler: Sampler, clockStepped: Bool) {
     // Answers that arrived are given first: they read the ledger, which must not be open for a change then.
     collect()
+    boot = sampler.now().boot
+    openIfDue()
     guard let now = sampler.ledger.lastMoment else { return }
     let age = committed.flatMap(now.elapsed(since:)) ?? .max
     guard sampler.ledger.hasUncommitted || waiting != nil || age >= History.heartbeat else { return }
     guard var commit = sampler.ledger.takeCommit(sequence: sequence + 1) else { return }
     keepGaps(gaps + commit.gaps)
+    let since = waitingSince ?? now
     if let earlier = waiting {
       commit.absorb(earlier)
       waiting = nil
     }
-    guard let workers, inFlight == nil else {
+    guard let workers, isOpen, inFlight == nil else {
       commit.compact()
       waiting = commit
+      waitingSince = since
       return
     }
     plan(&commit, at: now.utcSeconds, sampler.ledger.calendar, clockStepped: clockStepped)
-    inFlight = commit
+    (inFlight, inFlightSince, waitingSince) = (commit, since, nil)
     mark?.submits(commit.at, vethEnds: sampler.ledger.vethEnds)
-    workers.submit(commit, wake: !isFounded || !questions.isEmpty)
+    workers.submit(commit, wake: !isFounded || !questions.isEmpty || failuresInARow > 0)
   }
 
   private func plan(_ commit: inout Commit, at second: Int64, _ calendar: LocalCalendar, clockStepped: Bool) {
@@ -124,10 +163,11 @@ final class History {
     guard let workers else { return }
     for result in workers.takeResults() {
       switch result {
-      case .opened(let outcome): reopened(outcome)
+      case .opened(let outcome): opened(outcome)
       case .committed(let number): succeeded(number)
       case .failed(_, let error): failed(error)
       case .rows(let token, let answer):
+        if case .failure(let error) = answer, error.kind == .corrupt { suspect() }
         guard let question = questions.removeValue(forKey: token) else { continue }
         question.then(answer)
       case .copied, .checked: upkeepDone(result)
@@ -139,51 +179,102 @@ final class History {
 
   private func succeeded(_ number: UInt64) {
     guard let commit = inFlight, commit.sequence == number else { return }
-    inFlight = nil
+    (inFlight, inFlightSince) = (nil, nil)
     sequence = number
     committed = commit.at
     mark?.commits(commit.at)
     commitCount &+= 1
-    condition = .ok
+    failuresInARow = 0
+    openingPause = History.firstPause
+    if isOpen { change(to: .ok) }
     for fold in commit.folds { watermarks[fold.tier] = fold.end }
-    if !questions.isEmpty { written.append(commit) }
+    guard !questions.isEmpty else { return }
+    written.append(commit)
+    if written.count > History.mostWritten { refuseQuestions(History.unanswered) }
   }
 
   private func failed(_ error: StoreError) {
     failureCount &+= 1
-    condition = .failing(error.description)
-    commitFailed(error)
-    guard let commit = inFlight else { return }
-    inFlight = nil
-    // The file was taken away or is damaged: a new one is begun, and every link is written to it again. Where that
-    // failed for want of space or permission, the next failed commit tries again.
-    if [.vanished, .corrupt, .unavailable].contains(error.kind) { workers?.reopen() }
-    if var later = waiting {
-      later.absorb(commit)
-      waiting = later
-    } else {
-      waiting = commit
+    failuresInARow += 1
+    change(to: .failing(error))
+    if let commit = inFlight {
+      if var later = waiting {
+        later.absorb(commit)
+        waiting = later
+      } else {
+        waiting = commit
+      }
+      waitingSince = inFlightSince
+      (inFlight, inFlightSince) = (nil, nil)
+    }
+    switch error.kind {
+    // The file was taken away, is damaged or holds another commit: what is there now is found out by opening it again.
+    case .vanished, .corrupt, .unavailable, .refused: isOpen = false
+    case .io, .other: if failuresInARow >= History.patience { isOpen = false }
+    default: break
+    }
+    openIfDue()
+  }
+
+  // MARK: Opening again
+
+  private func openIfDue() {
+    guard let workers, !isOpen, !isOpening, boot >= nextOpening else { return }
+    isOpening = true
+    nextOpening = boot &+ openingPause
+    openingPause = min(2 * openingPause, History.longestPause)
+    workers.reopen()
+  }
+
+  /// A question met damage: the file is checked, once in a while, and set aside if it is damaged.
+  private func suspect() {
+    guard isOpen, boot >= nextOpening else { return }
+    isOpen = false
+    openingPause = History.longestPause
+    openIfDue()
+  }
+
+  private func opened(_ outcome: Result<StoreOpening, StoreError>) {
+    isOpening = false
+    switch outcome {
+    case .failure(let error): change(to: .memoryOnly(error))
+    case .success(let opening):
+      waiting = takeOver(opening, waiting, committed)
+      if waiting == nil { waitingSince = nil }
+      recall(waiting?.gaps ?? [])
+      isOpen = true
+      sequence = opening.state.sequence
+      watermarks = opening.state.watermarks
+      committed = opening.state.lastMoment
+      openings += 1
+      change(to: .ok)
+      // The links that they are about may have other numbers now.
+      refuseQuestions(History.justOpened)
     }
   }
 
-  private func reopened(_ outcome: Result<StoreOpening, StoreError>) {
-    switch outcome {
-    case .failure(let error): condition = .failing(error.description)
-    case .success(let opening):
-      sequence = opening.state.sequence
-      watermarks = opening.state.watermarks
-      written = []
-      condition = .ok
-      storeWasReplaced(opening.notice)
-    }
+  private func change(to new: Condition) {
+    let (old, error) = (condition.error, new.error)
+    condition = new
+    if old?.what != error?.what { conditionChanged(error) }
   }
+
+  // MARK: The end
 
   /// Hands over everything and waits for it, at the end of the process; returns why it could not be written.
   func finish(_ sampler: Sampler, deadlineSeconds: Int) -> StoreError? {
-    guard let workers else { return nil }
+    guard let workers else { return condition.error.map { unwritten($0, sampler) } }
+    // What was mended a moment ago is not found out later.
+    nextOpening = .min
+    openIfDue()
     // Were the one being written to fail, a commit behind it would be refused: the last one has to hold both.
-    if inFlight != nil { workers.waitForCommits(deadlineSeconds: deadlineSeconds / 2) }
+    if inFlight != nil || isOpening { workers.waitForCommits(deadlineSeconds: deadlineSeconds / 2) }
     collect()
+    guard isOpen else {
+      _ = workers.stop(commit: nil, deadlineSeconds: isOpening ? 1 : deadlineSeconds / 2)
+      let stuck = StoreError(.busy, "the store was not opened within \(deadlineSeconds / 2) s")
+      return unwritten(isOpening ? stuck : condition.error ?? stuck, sampler)
+    }
     let last = sampler.ledger.takeCommit(sequence: sequence + (inFlight == nil ? 1 : 2))
     var commit = last
     if let earlier = waiting {
@@ -192,16 +283,31 @@ final class History {
     }
     if let commit { mark?.submits(commit.at, vethEnds: sampler.ledger.vethEnds) }
     let (results, finished) = workers.stop(commit: commit, deadlineSeconds: deadlineSeconds / 2)
-    for case .failed(_, let error) in results { return error }
-    return finished
-      ? nil : StoreError(.busy, "the store did not finish its last commit within \(deadlineSeconds) s")
+    waiting = commit
+    for case .failed(_, let error) in results { return unwritten(error, sampler) }
+    if finished { return nil }
+    return unwritten(StoreError(.busy, "the store did not finish its last commit within \(deadlineSeconds) s"), sampler)
+  }
+
+  /// The error with what is lost by it.
+  private func unwritten(_ error: StoreError, _ sampler: Sampler) -> StoreError {
+    let rows = pendingRows + sampler.ledger.uncommittedRows.count
+    let since = committed.map { "since \(rfc3339($0.utc))" } ?? "since the start"
+    var told = error
+    told.what +=
+      "; what was counted \(since) is not written (\(rows) rows): the next start counts it again from the counters of links that "
+      + "live on, the rest is lost"
+    return told
   }
 
   // MARK: Asking
 
   /// Asks the store; `then` is called in the loop's thread, soon or when the disk answers.
   func ask(_ query: UsageQuery, then: @escaping (Answer) -> Void) {
+    let before = openings
     collect()
+    guard openings == before else { return then(.failure(History.justOpened)) }
+    guard questions.count < History.mostQuestions else { return then(.failure(History.unanswered)) }
     guard let workers else {
       return then(
         .success(UsageRows(sequence: sequence, watermarks: watermarks, rows: [], gaps: [], incarnations: [])))
@@ -211,6 +317,19 @@ final class History {
     questions[token] = (sequence, then)
     workers.query(query, token: token)
   }
+
+  private func refuseQuestions(_ error: StoreError) {
+    let refused = questions.values
+    questions = [:]
+    written = []
+    for question in refused { question.then(.failure(error)) }
+  }
+
+  private static let justOpened = StoreError(
+    .unavailable, "the store was opened just now", remedy: "ask again")
+
+  private static let unanswered = StoreError(
+    .busy, "the disk of the store has not answered earlier questions yet", remedy: "ask again when it does")
 
   /// Adds to a reply of the store what came after it.
   func complete(_ stored: UsageRows, ledger: Ledger, from: Int64, to: Int64) -> UsageRows {
@@ -232,7 +351,7 @@ final class History {
     all.clockSteps += ledger.uncommittedSteps.filter { $0.touches(from: from, to: to) }
     all.gaps += ledger.uncommittedGaps.filter { $0.from < to && $0.to > from }
     all.incarnations += ledger.uncommittedIncarnations
-    all.incarnations = newest(all.incarnations)
+    all.incarnations = lastReports(of: all.incarnations)
     return all
   }
 
@@ -249,25 +368,12 @@ final class History {
   var freeBytes: Int64? { workers?.health.freeBytes }
 }
 
-/// Of several reports of one incarnation the last: it knows how it ended.
-private func newest(_ incarnations: [Incarnation]) -> [Incarnation] {
-  struct Life: Hashable {
-    var link: LinkID
-    var bootID: BootID
-    var ifindex: UInt32
-    var opened: Int64
-  }
-  var places: [Life: Int] = [:]
-  var result: [Incarnation] = []
-  for incarnation in incarnations {
-    let life = Life(
-      link: incarnation.link, bootID: incarnation.bootID, ifindex: incarnation.ifindex, opened: incarnation.opened)
-    if let place = places[life] {
-      result[place] = incarnation
-    } else {
-      places[life] = result.count
-      result.append(incarnation)
+extension History.Condition {
+  /// What is wrong; nil when nothing is.
+  var error: StoreError? {
+    switch self {
+    case .ok: nil
+    case .memoryOnly(let error), .failing(let error): error
     }
   }
-  return result
 }

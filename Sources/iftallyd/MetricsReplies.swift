@@ -85,6 +85,15 @@ extension Api {
         age.map { .number(Double($0) / 1e9) } ?? .number(.nan)),
       one("iftally_pending_rows", .gauge, "Rows that wait to be written.", .integer(UInt64(history.pendingRows))),
       one(
+        "iftally_pending_age_seconds", .gauge,
+        "Age of the oldest commit that is not on the disk yet; 0 when none waits.",
+        .number(history.pendingSince.flatMap { sampler.now().elapsed(since: $0) }.map { Double($0) / 1e9 } ?? 0)),
+      MetricFamily(
+        name: "iftally_store_state", kind: .gauge, help: "1 for the state that the store is in.",
+        samples: [StatusReply.Store.ok, StatusReply.Store.failing, StatusReply.Store.memoryOnly].map { word in
+          MetricFamily.Sample(labels: [("state", word)], .integer(history.condition.word == word ? 1 : 0))
+        }),
+      one(
         "iftally_store_ok", .gauge, "1 while commits reach the disk.",
         .integer(history.condition.word == "ok" ? 1 : 0)),
       one(

@@ -1,5 +1,6 @@
 // Errors on the socket: RFC 9457 problem+json with stable codes, and a remedy where there is one.
 import LocalHTTP
+import TallyStore
 import TallyWire
 
 /// A request that cannot be answered as asked.
@@ -63,10 +64,12 @@ struct RequestError: Error {
     code: Problem.Code.busy, status: 503, title: "Busy", detail: "the store is being copied for somebody else",
     remedy: "ask again in a moment", headers: [(name: "Retry-After", value: "5")])
 
-  static func storeUnavailable(_ detail: String) -> RequestError {
+  static func storeUnavailable(_ error: StoreError) -> RequestError {
     RequestError(
-      code: Problem.Code.storeUnavailable, status: 503, title: "The history cannot be read", detail: detail,
-      remedy: "GET /v1/status says how the store is; present totals are served all the same")
+      code: Problem.Code.storeUnavailable, status: 503, title: "The history cannot be read",
+      detail: error.what,
+      remedy: (error.remedy.map { "\($0); " } ?? "") + "present totals are served all the same",
+      headers: [(name: "Retry-After", value: "60")])
   }
 
   static func `internal`(_ detail: String) -> RequestError {

@@ -84,6 +84,15 @@ final class Sampler {
     return missingLines.areConfirmed(by: missing)
   }
 
+  /// Brings the ledger together with a store that was opened after the start; see `Ledger.takeOver`.
+  func takeOver(
+    _ stored: StoredState, waiting: Commit?, committed: Moment?
+  ) -> (outcome: Takeover, waiting: Commit?) {
+    let taken = ledger.takeOver(stored, waiting: waiting, committed: committed)
+    if taken.outcome == .restarted { isListed = false }
+    return taken
+  }
+
   /// Samples unless the last one is fresh enough to be called the present. Never throws: a failure is kept for
   /// `status`, and figures then carry the older moment.
   func sampleForQuery() {

@@ -10,7 +10,8 @@ extension Api {
   /// Gaps shown in the status, newest last.
   private static let shownGaps = 20
   /// A commit that is this late shows a disk that does not keep up.
-  private static let lateCommit: Int64 = 600 * Moment.second
+  private static let lateCommit: Int64 = 120 * Moment.second
+  private static let lookAtDisk = "look for errors and load of the store's disk, first in the kernel log"
 
   private static let polled =
     "links are polled from /proc/net/dev: one that comes and goes between two samples is not seen, nor are the last "
@@ -91,15 +92,20 @@ extension Api {
     }
     switch history.condition {
     case .ok: break
-    case .memoryOnly(let reason):
-      warn("store_memory_only", "counting goes on in memory alone: \(reason)", "mend the store and restart iftallyd")
-    case .failing(let reason):
+    case .memoryOnly(let error):
       warn(
-        "store_failing", "the last commit failed, what it held waits in memory: \(reason)",
-        "free space or mend the disk; the next commit tries again within a minute")
+        "store_memory_only", "counting goes on in memory alone: \(error.what)",
+        "\(error.remedy ?? Api.lookAtDisk); it is opened again by itself within five minutes")
+    case .failing(let error):
+      warn(
+        "store_failing", "the last commit failed, what it held waits in memory: \(error.what)",
+        "\(error.remedy ?? Api.lookAtDisk); the next commit tries again within a minute")
     }
-    if let committed = history.committed, let age = now.elapsed(since: committed), age > Api.lateCommit {
-      warn("commit_late", "nothing was committed for \(age / Moment.second) s", "look at the disk of the store")
+    if history.isCommitting, let age = history.pendingSince.flatMap(now.elapsed(since:)), age > Api.lateCommit {
+      warn(
+        "commit_late",
+        "a commit has been on its way to the disk for \(age / Moment.second) s, what is counted meanwhile waits in memory",
+        Api.lookAtDisk)
     }
     if ledger.isUndated {
       warn(
@@ -152,12 +158,7 @@ extension History.Condition {
     }
   }
 
-  var message: String? {
-    switch self {
-    case .ok: nil
-    case .memoryOnly(let reason), .failing(let reason): reason
-    }
-  }
+  var message: String? { error?.message }
 }
 
 extension BootID {

@@ -8,15 +8,14 @@ final class Upkeep {
   /// Has a commit made of what is counted.
   var commit: () -> Void = {}
 
-  private let workers: StoreWorkers?
+  private let workers: StoreWorkers
   private let history: History
   /// The copy lacks what came while another commit was on its way.
   private var isLate = false
   private var copied: ((Result<StoreCopy, StoreError>) -> Void)?
   private var checked: [(StoreError?) -> Void] = []
 
-  /// `workers` nil: there is no store.
-  init(_ workers: StoreWorkers?, _ history: History) {
+  init(_ workers: StoreWorkers, _ history: History) {
     self.workers = workers
     self.history = history
     history.upkeepDone = { [unowned self] in take($0) }
@@ -26,7 +25,6 @@ final class Upkeep {
 
   /// Has the store copied with what is counted up to now; `then` is called in the loop's thread, and has the descriptor to close.
   func copy(then: @escaping (Result<StoreCopy, StoreError>) -> Void) {
-    guard let workers else { return then(.failure(noStore)) }
     copied = then
     commit()
     isLate = history.isBehind
@@ -35,7 +33,6 @@ final class Upkeep {
 
   /// Has the whole file examined; `then` is given what is wrong.
   func check(then: @escaping (StoreError?) -> Void) {
-    guard let workers else { return then(noStore) }
     checked.append(then)
     if checked.count == 1 { workers.check() }
   }
@@ -46,7 +43,7 @@ final class Upkeep {
       close(early.descriptor)
       commit()
       isLate = false
-      workers?.copy()
+      workers.copy()
     case .copied(let outcome):
       let then = copied
       copied = nil
@@ -58,8 +55,6 @@ final class Upkeep {
     default: break
     }
   }
-
-  private let noStore = StoreError(.unavailable, "there is no store: counting goes on in memory alone")
 }
 
 extension Api {
@@ -76,7 +71,7 @@ extension Api {
     guard !upkeep.isCopying else { throw .busy }
     upkeep.copy { outcome in
       switch outcome {
-      case .failure(let error): exchange.respond(RequestError.storeUnavailable(error.message).response)
+      case .failure(let error): exchange.respond(RequestError.storeUnavailable(error).response)
       case .success(let copy):
         let head = HTTPResponse(
           status: 200, contentType: "application/vnd.sqlite3", headers: commonHeaders, body: [])

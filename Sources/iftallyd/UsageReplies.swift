@@ -52,7 +52,7 @@ extension Api {
       switch answer {
       case .failure(let error) where error.kind == .tooManyRows:
         exchange.respond(RequestError.tooMuch("it would be made of more than \(query.maximumRows) rows").response)
-      case .failure(let error): exchange.respond(RequestError.storeUnavailable(error.description).response)
+      case .failure(let error): exchange.respond(RequestError.storeUnavailable(error).response)
       case .success(let stored):
         do throws(RequestError) {
           let rows = history.complete(stored, ledger: ledger, from: query.from, to: query.to)

@@ -153,7 +153,7 @@ import Testing
       #expect(
         error.message.hasPrefix("no space left to write the store \(store.path) (")
           && error.message.hasSuffix(
-            "): free space on its file system; counting goes on in memory and is written with a later commit")
+            "): free space on its file system")
       )
       #expect(try store.usage(.minute).rows == [row(noon, rx: 1)])
     }

@@ -142,6 +142,30 @@ import Testing
     #expect(workers.stop(commit: nil, deadlineSeconds: 20).finished)
   }
 
+  @Test("a store that was open and is gone has a past that is missed; one that never was has none")
+  func gone() throws {
+    let workers = try start()
+    rename(folder.path, folder.path + ".away")
+    close(open(folder.path, O_CREAT | O_WRONLY, 0o600))
+    workers.reopen()
+    _ = try results(workers, 1)
+    workers.query(everything, token: 5)
+    let missed = try results(workers, 1).compactMap { $0.rows[5] }.first
+    let reason = try #require(failure { () throws(StoreError) in try missed?.get() })
+    #expect(reason.kind == .unavailable)
+    #expect(workers.stop(commit: nil, deadlineSeconds: 20).finished)
+
+    let new = try StoreWorkers(directory: folder.path, calendar: .utc)
+    _ = new.waitUntilOpened()
+    new.query(everything, token: 6)
+    let nothing = try results(new, 1).compactMap { $0.rows[6] }.first
+    let rows = try #require(nothing).get().rows
+    #expect(rows.isEmpty)
+    #expect(new.stop(commit: nil, deadlineSeconds: 20).finished)
+    unlink(folder.path)
+    rename(folder.path + ".away", folder.path)
+  }
+
   @Test("after the file was removed, reopening begins a new one that takes the known totals, and readers follow")
   func vanished() throws {
     let workers = try start()

@@ -13,13 +13,13 @@ struct CountingTests {
   private let kernel = ToldKernel()
   private let store = ToldStore()
 
-  /// A daemon that goes on from `stored`.
+  /// A daemon that goes on from `stored`; nil: a new store.
   private func counting(restoring stored: StoredState?) -> Counting {
     let kernel = kernel
+    let watermarks = Watermarks.new(at: kernel.now.utcSeconds, calendar: localCalendar())
+    let stored = stored ?? StoredState(sequence: 0, lastMoment: nil, links: [], watermarks: watermarks)
     let sampler = Sampler(kernel: kernel, now: { kernel.now }, calendar: localCalendar(), restoring: stored)
-    let history = History(
-      workers: store, state: stored, watermarks: .new(at: kernel.now.utcSeconds, calendar: localCalendar()),
-      reason: nil)
+    let history = History(workers: store, state: stored, watermarks: watermarks, reason: nil)
     return Counting(sampler: sampler, history: history, say: { _, _, _ in })
   }
 
@@ -141,7 +141,9 @@ struct CountingTests {
     kernel.pass(60)
     _ = counting.tick()
     store.forget()
-    counting.history.storeWasReplaced(nil)
+    let watermarks = Watermarks.new(at: kernel.now.utcSeconds, calendar: localCalendar())
+    let new = StoredState(sequence: 0, lastMoment: nil, links: [], watermarks: watermarks)
+    _ = counting.history.takeOver(StoreOpening(state: new, notice: nil), nil, kernel.now)
     kernel.pass(60)
     _ = counting.tick()
     let names = store.commits.last?.links.map(\.name.escaped)
