@@ -23,7 +23,7 @@ extension Watermarks {
   }
 }
 
-/// How long each tier is kept, seconds; days are kept for ever.
+/// How long each tier is kept, seconds; days are kept for ever. Incarnations and gaps go with the hours.
 package struct Retention: Hashable, Sendable {
   package var minutes: Int64 = 2 * 86400
   package var fiveMinutes: Int64 = 35 * 86400

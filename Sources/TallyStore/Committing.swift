@@ -54,6 +54,10 @@ extension Store {
     where try buckets.drop(tier, before: bound, watermarks: meta.watermarks, limit: Store.retentionLimit) {
       left[tier] = bound
     }
+    if let bound = commit.retention[.hour] {
+      try RecordRetention(database: database, calendar: calendar)
+        .drop(before: bound, watermarks: meta.watermarks, retention: commit.retention)
+    }
     try meta.write(to: database)
     return left
   }

@@ -44,6 +44,10 @@ final class Statement {
 
   /// Binds the values of a query, whose rows `step` then gives. `reset` must follow.
   func start(_ values: SQLValue...) throws(StoreError) {
+    try start(values)
+  }
+
+  func start(_ values: [SQLValue]) throws(StoreError) {
     reset()
     try bind(values)
   }
