@@ -13,15 +13,15 @@ extension Playing {
     machine.kernel.meanwhile = nil
     machine.kernel.omitted = []
     if !machine.hasOddTime { machine.setRight() }
-    if machine.process?.store == nil { stop() }
     start()
     guard let process = machine.process else { return }
     for _ in 0..<4 {
       machine.pass(Moment.second)
       process.counting.sampler.attemptSample()
     }
-    // A store that is gone is begun anew after a minute, or after a heartbeat when nothing passes, and written later.
-    machine.pass((vanishedIn == nil ? 190 : 500) * Moment.second)
+    // A store that is gone is found to be so by a heartbeat, and one that could not be opened is tried again with the
+    // first commit after five minutes.
+    machine.pass((!hasVanished && process.isStoring ? 190 : 800) * Moment.second)
     answers = [:]
     for tier in Tier.allCases { ask(tier) }
     machine.pass(30 * Moment.second)

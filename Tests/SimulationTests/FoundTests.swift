@@ -49,6 +49,17 @@ struct FoundTests {
     #expect(World.everything.play(steps, seed: 374) == nil)
   }
 
+  @Test("what an event tells before a store comes late is counted once")
+  func toldBeforeTheStoreCame() {
+    let steps = [
+      Step(.meanwhile, 10_175_971_163_238_205_439), Step(.kill, 6_070_585_265_033_485_843),
+      Step(.trouble, 4_424_477_395_603_211_290), Step(.callsFail, 3_196_053_372_520_580_475),
+      Step(.start, 13_177_914_962_334_820_198), Step(.meanwhile, 17_501_252_732_021_629_344),
+      Step(.push, 440_112_469_828_709_336),
+    ]
+    #expect(World.killed.play(steps, seed: 992) == nil)
+  }
+
   @Test("what lived and died between a boot and the start leaves no period that claims to be complete")
   func betweenBootAndStart() {
     let steps = [

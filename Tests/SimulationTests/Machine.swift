@@ -22,8 +22,7 @@ final class SimulatedZone: @unchecked Sendable {
 /// One life of the daemon: what `Daemon` wires to the loop, wired to simulated time.
 final class SimulatedProcess {
   let counting: Counting
-  /// nil: it could not be opened, and counting goes on in memory alone.
-  let store: SimulatedStore?
+  let store: SimulatedStore
   /// Boot-clock nanoseconds.
   let started: Int64
   /// A wall clock that shows less, nanoseconds since 1970, was never set since the boot.
@@ -37,7 +36,7 @@ final class SimulatedProcess {
   /// What is not owed by what it tells.
   var origin = Origin()
 
-  init(_ counting: Counting, store: SimulatedStore?, started: Int64, behind: Int64) {
+  init(_ counting: Counting, store: SimulatedStore, started: Int64, behind: Int64) {
     self.counting = counting
     self.store = store
     self.started = started
@@ -47,6 +46,8 @@ final class SimulatedProcess {
   var ledger: Ledger { counting.sampler.ledger }
   /// Figures are served.
   var isServing: Bool { counting.sampler.sampleCount > 0 && counting.history.isFounded }
+  /// Commits are written.
+  var isStoring: Bool { counting.history.condition.error == nil }
 }
 
 final class Machine {
@@ -70,6 +71,8 @@ final class Machine {
   private var dice: Seeded
   /// Called after the daemon did something.
   var afterTurn: () -> Void = {}
+  /// Called when another file, or another state of one, was opened while the daemon counted.
+  var storeChanged: () -> Void = {}
 
   init(disk: any SimulatedDisk, zone: SimulatedZone, seed: UInt64, keepsQueue: Bool = false) {
     self.disk = disk
@@ -101,15 +104,14 @@ final class Machine {
     openQueue()
     let opening = open()
     let state = opening?.state
-    let store = opening.map { _ in
-      SimulatedStore(
-        disk, weather: { [unowned self] in weather }, now: { [unowned self] in now },
-        wait: { [unowned self] in kernel.toy.pass($0) }, seed: dice.next())
-    }
+    let store = SimulatedStore(
+      disk, weather: { [unowned self] in weather }, now: { [unowned self] in now },
+      wait: { [unowned self] in kernel.toy.pass($0) }, isOpen: opening != nil, seed: dice.next())
     let sampler = Sampler(
       kernel: kernel, now: { [unowned self] in now }, calendar: zone.current, restoring: state)
     let history = History(
-      workers: store, state: state, watermarks: .new(at: now.utcSeconds, calendar: zone.current), reason: nil)
+      workers: store, state: state, watermarks: .new(at: now.utcSeconds, calendar: zone.current),
+      reason: opening == nil ? StoreError(.unavailable, "the disk is in trouble") : nil)
     history.mark = kernel.mark
     let counting = Counting(sampler: sampler, history: history, say: { [unowned self] in tell("\($0) \($1): \($2)") })
     let process = SimulatedProcess(
@@ -123,14 +125,11 @@ final class Machine {
       // The first baseline of all: what passed before is not owed.
       guard process.ledger.lastSample == nil else { return }
       process.origin = Origin(truth: kernel.toy.truth, passages: kernel.toy.passages.count)
-      if store != nil { disk.origin = process.origin }
+      if process.isStoring, disk.model?.lastMoment == nil { disk.origin = process.origin }
     }
-    store?.reopened = { [unowned self, unowned process] in
-      process.origin.isFractured = true
-      disk.origin = process.origin
-    }
+    store.opened = { [unowned self, unowned process] in opened($0, process) }
     // What dies in the moment of the first baseline of all was never counted.
-    if state?.lastMoment == nil { kernel.meanwhile = nil }
+    if disk.model?.lastMoment == nil { kernel.meanwhile = nil }
     tell("iftallyd starts\(state == nil ? " without a store" : state?.lastMoment == nil ? " with a new store" : "")")
     note()
     begin(process)
@@ -159,6 +158,29 @@ final class Machine {
     return try? disk.open(at: now.utcSeconds)
   }
 
+  /// A store was opened while the process counted: whose beginning it owes, and what it misses.
+  private func opened(_ opening: StoreOpening, _ process: SimulatedProcess) {
+    let committed = process.counting.history.committed
+    guard let at = opening.state.lastMoment else {
+      process.origin.isFractured = process.origin.isFractured || committed != nil
+      disk.origin = process.origin
+      return storeChanged()
+    }
+    if committed?.elapsed(since: at) == 0 { return }
+    let known = disk.origin ?? process.origin
+    if committed == nil {
+      process.origin = known
+    } else {
+      process.origin.isFractured = true
+      disk.origin = process.origin
+      process.counting.storeHoldsOthers = { [unowned self, unowned process] in
+        process.origin = known
+        disk.origin = known
+      }
+    }
+    storeChanged()
+  }
+
   private func begin(_ process: SimulatedProcess) {
     process.retryDue = process.counting.start() ? nil : now.boot + Moment.second
   }
@@ -168,7 +190,7 @@ final class Machine {
   }
 
   func kill() {
-    process?.store?.kill()
+    process?.store.kill()
     gone()
   }
 
@@ -179,9 +201,9 @@ final class Machine {
     if kernel.toy.clockError != 0 { hasOddTime = true }
     tell("iftallyd stops\(error.map { ": \($0.message)" } ?? "")")
     // What a deadline cut short dies with the process.
-    if error != nil { process.store?.kill() }
+    if error != nil { process.store.kill() }
     gone()
-    return error == nil && process.store != nil
+    return error == nil
   }
 
   private func gone() {
@@ -205,7 +227,7 @@ final class Machine {
         process.wakeDue = now.boot + Int64.random(in: 10_000...2_000_000, using: &dice)
       }
       let minute = now.boot + process.nextMinute * Moment.second - now.utc
-      let due = [process.commitDue, process.retryDue, process.wakeDue, process.store?.nextDue].reduce(minute) {
+      let due = [process.commitDue, process.retryDue, process.wakeDue, process.store.nextDue].reduce(minute) {
         min($0, $1 ?? .max)
       }
       if due > end { break }
@@ -248,8 +270,8 @@ final class Machine {
     }
     if let due = process.retryDue, due <= boot { begin(process) }
     if isMinute { tick(process) }
-    process.store?.advance()
-    if process.store?.isSignalled == true { process.counting.history.collect() }
+    process.store.advance()
+    if process.store.isSignalled { process.counting.history.collect() }
   }
 
   private func tick(_ process: SimulatedProcess) {

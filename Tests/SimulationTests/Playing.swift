@@ -20,7 +20,7 @@ final class Playing {
   /// The last process ended without having committed all that it told.
   private var isCut = false
   private var hasMovedIn = false
-  private(set) var vanishedIn: SimulatedProcess?
+  private(set) var hasVanished = false
 
   init(_ world: World, seed: UInt64, isTold: Bool = false) {
     self.world = world
@@ -40,6 +40,7 @@ final class Playing {
       machine.kernel.toy.push(index, rx: UInt64.random(in: 0...world.largest, using: &dice), tx: 7000)
     }
     if world.startsUnset { machine.loseClock(back: nil) }
+    machine.storeChanged = { [unowned self] in shown.forgetAll() }
     machine.afterTurn = { [unowned self] in if let process = machine.process { checkTurn(process) } }
     machine.start()
     machine.pass(Moment.second)
@@ -85,7 +86,7 @@ final class Playing {
       machine.setZone(World.zones.randomElement(using: &dice)!)
     case .ask: ask(Tier.allCases.randomElement(using: &dice)!)
     case .askOften: for tier in Tier.allCases { ask(tier) }
-    case .trouble: machine.weather.trouble = [.full, .notWritable, .io, .busy].randomElement(using: &dice)!
+    case .trouble: machine.weather.trouble = [.full, .notWritable, .io, .busy, .corrupt].randomElement(using: &dice)!
     case .relief: machine.weather = Weather()
     case .stall:
       machine.weather.writesStallUntil = machine.now.boot + Int64.random(in: 1...900, using: &dice) * Moment.second
@@ -93,12 +94,11 @@ final class Playing {
       machine.weather.readsStallUntil = machine.now.boot + Int64.random(in: 1...300, using: &dice) * Moment.second
     case .vanish:
       shown.forgetAll()
-      vanishedIn = machine.process
+      hasVanished = true
       machine.disk.vanish()
     case .comeBack:
-      // Put back under another process its numbers would mean other links; and it knows of no link that moved in since.
-      let isRight = machine.process === vanishedIn || !machine.isRunning
-      if isRight, !hasMovedIn, machine.disk.comeBack() { shown.forgetAll() }
+      // It knows of no link that moved in since.
+      if !hasMovedIn, machine.disk.comeBack() { shown.forgetAll() }
     case .kill: kill()
     case .stop:
       stop()
@@ -139,12 +139,12 @@ final class Playing {
   func start() {
     guard !machine.isRunning else { return }
     machine.start()
-    if machine.process?.store == nil {
+    if machine.process?.store.isOpen != true {
       shown.forgetAll()
     } else if isCut {
       shown.forgetUncommitted(machine.disk.model)
     }
-    isCut = machine.process?.store == nil
+    isCut = false
   }
 
   func stop() {
@@ -170,7 +170,7 @@ final class Playing {
   /// A link that moved in while nobody watched is taken for one that was born here: a known limit. So is one whose
   /// coming was not committed before the daemon was killed.
   private func moveBack(_ any: UInt32, _ dice: inout Seeded) {
-    guard isWatched, machine.process?.store != nil else { return }
+    guard isWatched, machine.process?.isStoring == true else { return }
     machine.kernel.failures = 0
     machine.kernel.meanwhile = nil
     machine.weather = Weather()

@@ -31,23 +31,26 @@ final class SimulatedStore: StoreQueue {
   /// Lets time pass while the process waits for its store.
   private let wait: (Int64) -> Void
   private var dice: Seeded
-  private var isOpen = true
+  private(set) var isOpen: Bool
+  private var hasBeenOpen: Bool
   private var writing: [Work] = []
   private var writesAt: Int64?
   private var reading: [Asked] = []
   private var readsAt: Int64?
   private var results: [StoreResult] = []
   private(set) var isSignalled = false
-  /// Called when the store was opened again.
-  var reopened: () -> Void = {}
+  /// Called when the store was opened while the process counted.
+  var opened: (StoreOpening) -> Void = { _ in }
 
   private(set) var health = StoreHealth(
     path: "toy", state: .ok, message: nil, sizeBytes: 0, commits: 0, failures: 0, pendingCommits: 0)
 
   init(
     _ disk: any SimulatedDisk, weather: @escaping () -> Weather, now: @escaping () -> Moment,
-    wait: @escaping (Int64) -> Void, seed: UInt64
+    wait: @escaping (Int64) -> Void, isOpen: Bool, seed: UInt64
   ) {
+    self.isOpen = isOpen
+    hasBeenOpen = isOpen
     self.disk = disk
     self.weather = weather
     self.now = now
@@ -77,7 +80,7 @@ final class SimulatedStore: StoreQueue {
   }
 
   func waitForCommits(deadlineSeconds: Int) {
-    work(until: now().boot + Int64(deadlineSeconds) * Moment.second) { health.pendingCommits == 0 }
+    work(until: now().boot + Int64(deadlineSeconds) * Moment.second) { writing.isEmpty }
   }
 
   func stop(commit: Commit?, deadlineSeconds: Int) -> (results: [StoreResult], finished: Bool) {
@@ -148,7 +151,8 @@ final class SimulatedStore: StoreQueue {
       try complain()
       let opening = try disk.open(at: now().utcSeconds)
       isOpen = true
-      reopened()
+      hasBeenOpen = true
+      opened(opening)
       results.append(.opened(.success(opening)))
     } catch {
       results.append(.opened(.failure(error)))
@@ -179,13 +183,18 @@ final class SimulatedStore: StoreQueue {
   /// A reader sees what is stored when it begins, however long it takes to tell.
   private func beginReading(at moment: Int64) {
     do throws(StoreError) {
-      guard isOpen else { throw StoreError(.unavailable, "there is no store to read from") }
-      reading[0].answer = .success(try disk.read(reading[0].query))
+      guard isOpen || !hasBeenOpen && disk.model == nil else {
+        throw StoreError(.unavailable, "there is no store to read from")
+      }
+      reading[0].answer = .success(isOpen ? try disk.read(reading[0].query) : SimulatedStore.nothing)
     } catch {
       reading[0].answer = .failure(error)
     }
     readsAt = moment + duration()
   }
+
+  private static let nothing = UsageRows(
+    sequence: 0, watermarks: Watermarks(fiveMinutes: 0, hour: 0, day: 0), rows: [], gaps: [], incarnations: [])
 
   private func answer(at moment: Int64) {
     let asked = reading.removeFirst()

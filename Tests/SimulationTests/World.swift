@@ -72,6 +72,8 @@ private let nuisances: [(Operation, Int)] = [
 private let disks: [(Operation, Int)] = [(.trouble, 2), (.relief, 3), (.stall, 1), (.slowReads, 1)]
 private let files: [(Operation, Int)] = [(.vanish, 1), (.comeBack, 1)]
 private let absences: [(Operation, Int)] = [(.kill, 2), (.start, 3), (.stop, 1)]
+/// The store cannot be opened at most starts, and opens while the daemon counts.
+private let late: [(Operation, Int)] = [(.trouble, 4), (.relief, 3), (.kill, 3), (.start, 5), (.meanwhile, 3)]
 private let disasters: [(Operation, Int)] = [
   (.paused, 1), (.interrupted, 1), (.reboot, 1), (.powerLoss, 1), (.coldBoot, 1), (.setRight, 1),
 ]
@@ -111,6 +113,13 @@ extension World {
     name: "links live on while the daemon is killed",
     weights: traffic + absences + nuisances + disks + [(.create, 1), (.rename, 1)], isComplete: true,
     isUnlabelled: true, hasPeriods: false, share: 20)
+  static let lateStore = World(
+    name: "links live on while the store comes late",
+    weights: traffic + late + [(.create, 1), (.rename, 1), (.away, 1)],
+    isComplete: true, isUnlabelled: true, share: 10)
+  static let lateStoreAndLives = World(
+    name: "links come and go while the store comes late", weights: traffic + lives + late + [(.reboot, 1)],
+    byIdentity: false, share: 10)
   static let everything = World(
     name: "everything but odd drivers",
     weights: traffic + lives + nuisances + disks + files + absences + disasters, byIdentity: false,
@@ -133,10 +142,8 @@ extension World {
 
   /// All whose histories are many and short.
   static let all = [
-    nothingUnseen, periods, absentPeriods, livingPeriods, lateClock, clockless, keptQueue, recreated, killed,
-    everything,
-    oddDrivers, narrow, blind,
-    realStore, realStoreKilled,
+    nothingUnseen, periods, absentPeriods, livingPeriods, lateClock, clockless, keptQueue, recreated, killed, lateStore,
+    lateStoreAndLives, everything, oddDrivers, narrow, blind, realStore, realStoreKilled,
   ]
 }
 
