@@ -1,10 +1,13 @@
 // The daemon's configuration as values, with the defaults that hold when no file says otherwise.
+package import TallyCore
 
 /// What the configuration files say, complete and valid; see iftally.conf(5).
 package struct Configuration: Equatable, Sendable {
   package var store: Store
   package var api: Api
   package var sampling = Sampling()
+  /// `[Rule NAME]` sections in the order in which their names appear first.
+  package var rules: [LinkRule] = []
 
   /// `[Store]`.
   package struct Store: Equatable, Sendable {

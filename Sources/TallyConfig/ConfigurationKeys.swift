@@ -59,6 +59,11 @@ struct ConfigurationKey: Sendable {
     if names.last != key.section { names.append(key.section) }
   }
 
+  /// The name of the rule whose section this is; nil for other sections.
+  static func ruleName(ofSection section: String) -> String? {
+    section.hasPrefix("Rule ") ? String(section.dropFirst(5)) : nil
+  }
+
   static func named(_ name: String, in section: String) -> ConfigurationKey? {
     all.first { $0.section == section && $0.name == name }
   }
@@ -66,12 +71,13 @@ struct ConfigurationKey: Sendable {
   /// What to say of a section that is not in the table.
   static func unknownSection(_ name: String) -> String {
     "unknown section [\(name)]\(suggestion(for: name, among: sections) { "[\($0)]" }); "
-      + "allowed: \(sections.map { "[\($0)]" }.joined(separator: ", "))"
+      + "allowed: \(sections.map { "[\($0)]" }.joined(separator: ", ")), [Rule NAME]"
   }
 
   /// What to say of a key that is not in its section.
   static func unknownKey(_ name: String, in section: String) -> String {
-    let here = all.filter { $0.section == section }.map(\.name)
+    let here =
+      ruleName(ofSection: section) == nil ? all.filter { $0.section == section }.map(\.name) : RuleKey.all.map(\.name)
     let elsewhere = all.first { $0.name.lowercased() == name.lowercased() && $0.section != section }
     let hint =
       if let elsewhere {

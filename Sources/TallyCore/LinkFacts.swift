@@ -52,6 +52,10 @@ package struct LinkFacts: Hashable, Sendable {
   /// Mbit/s as sysfs says; nil when unknown.
   package var speedMbit: UInt32?
   package var wirelessMode: WirelessMode?
+  /// Name of the wireless network that it is in, where nl80211 tells it; up to 32 bytes of anything.
+  package var ssid: [UInt8] = []
+  /// Where its device is: below /sys/devices, and udev's ID_PATH; none for virtual links.
+  package var paths: [String] = []
 
   package init() {}
 
@@ -74,6 +78,8 @@ package struct LinkFacts: Hashable, Sendable {
     driver = old.driver
     speedMbit = old.speedMbit
     wirelessMode = old.wirelessMode
+    ssid = old.ssid
+    paths = old.paths
     if tunType == 0 { tunType = old.tunType }
   }
 }
