@@ -49,7 +49,7 @@ final class Daemon {
     let (kernel, denial) = try openKernel(
       configuration.sampling.source, &handedOver, log, now: clocks.now,
       complete: { facts in
-        if Daemon.sysfs.complete(&facts) { completeWirelessMode(&facts) }
+        if Daemon.sysfs.complete(&facts) { completeWireless(&facts) }
       })
     let stored = opened.opening?.state
     let sampler = Sampler(kernel: kernel, now: clocks.now, calendar: calendar, restoring: stored)
