@@ -36,6 +36,8 @@ package struct LinkFacts: Hashable, Sendable {
   package var master: UInt32 = 0
   /// IFLA_TUN_TYPE or tun_flags: 1 tun, 2 tap, 0 neither.
   package var tunType: UInt8 = 0
+  /// The far end of a tunnel, where the kernel tells it with the link.
+  package var endpoint: TunnelEndpoint?
 
   // From sysfs.
   /// Inode of /sys/class/net/NAME: new for every incarnation, stable across renames; 0 when not readable.
