@@ -22,6 +22,7 @@ func facts(of link: ls_link) -> LinkFacts {
   if facts.lowerIsElsewhere, link.lower_namespace >= 0 { facts.lowerNamespace = link.lower_namespace }
   facts.master = link.master
   facts.tunType = link.tun_type
+  facts.endpoint = tunnelEndpoint(link.endpoint)
   return facts
 }
 

@@ -12,6 +12,8 @@
 #include "ls_clock.h"
 #include "ls_memory.h"
 #include "ls_named.h"
+#include "ls_routes.h"
+#include "ls_wireguard.h"
 #include "ls_wireless.h"
 
 enum {
@@ -66,7 +68,7 @@ struct ls_link {
   uint8_t operstate;      // IF_OPER_*
   uint8_t tun_type;       // IFLA_TUN_TYPE of a tun link: 1 tun, 2 tap
   uint32_t mtu;
-  uint32_t lower;         // IFLA_LINK: the link below, or a veth's peer
+  uint32_t lower;         // IFLA_LINK: the link below, or a veth's peer; else the link that a tunnel is bound to
   uint32_t master;        // IFLA_MASTER
   uint8_t lower_is_elsewhere; // IFLA_LINK_NETNSID was present: `lower` counts in another namespace
   int32_t lower_namespace;    // that namespace's id; negative: it has none. Only with lower_is_elsewhere
@@ -86,6 +88,7 @@ struct ls_link {
   uint8_t address[LS_HARDWARE_MAX];
   uint8_t permanent_address[LS_HARDWARE_MAX];
   struct ls_altname altnames[LS_ALTNAMES_MAX];
+  struct ls_endpoint endpoint;  // from IFLA_INFO_DATA of a tunnel
   struct ls_counters counters;
 };
 
