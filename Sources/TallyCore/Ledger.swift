@@ -25,6 +25,8 @@ package struct Ledger: Sendable {
   var farHalves: [FarEnd: VethHalf] = [:]
   /// Veth ends here by their other end in another namespace.
   var farEnds: [FarEnd: NearEnd] = [:]
+  /// Counts links that came, went or changed: what was made of the facts before may be old.
+  package internal(set) var linkChanges: UInt64 = 0
   /// The source tells of far ends that depart; else nothing waits for that.
   package var hearsFarEnds = false
 

@@ -29,6 +29,7 @@ extension Ledger {
         slot: life.slot, from: utcSeconds(ofBoot: bookedFrom(life, now), at: now), to: now, reason: .vanished)
     }
     noteFarEnd(nil, at: position)
+    linkChanges &+= 1
     records[life.slot].baseline = nil
     records[life.slot].lastSeen = now.utcSeconds
     dirtySlots.insert(life.slot)
@@ -51,6 +52,7 @@ extension Ledger {
     // A link that runs slower now may have run faster since the last sample.
     lives[position].speedMbit = max(lives[position].speedMbit, trustedSpeed(new))
     notePeer(new, at: position)
+    if facts[slot] != new { linkChanges &+= 1 }
     facts[slot] = new
     var key = identityKey(new)
     let record = records[slot]

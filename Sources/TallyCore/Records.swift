@@ -49,6 +49,10 @@ package struct LinkRecord: Hashable, Sendable {
   package var resets: UInt32
   /// nil when the link is not present.
   package var baseline: Baseline?
+  /// Whether a machine total adds it, as it last was; nil when that was never found out.
+  package var isAdded: Bool?
+  /// What carried it last.
+  package var carrier: LinkID?
 
   package init(
     id: LinkID, key: String, name: LinkName, kind: Kind, type: String, firstSeen: Int64, lastSeen: Int64,

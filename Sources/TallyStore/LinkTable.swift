@@ -18,6 +18,7 @@ struct LinkTable {
       SELECT id, key, name, kind, type, first_seen, last_seen, rx_bytes, tx_bytes, rx_packets, tx_packets, at_least,
         resets, base_utc, base_boot, base_boot_id_high, base_boot_id_low, base_ifindex, base_inode, base_rx_bytes,
         base_tx_bytes, base_rx_packets, base_tx_packets, base_width, max(opened), birth,
+        added, carrier,
         \(LinkTable.bookedColumns)
       FROM link JOIN link_total ON link_total.link = id LEFT JOIN incarnation ON incarnation.link = id
         AND boot_id_high = base_boot_id_high AND boot_id_low = base_boot_id_low AND ifindex = base_ifindex
@@ -28,18 +29,20 @@ struct LinkTable {
     try select.start()
     var links: [LinkRecord] = []
     while try select.step() {
-      links.append(
-        LinkRecord(
-          id: LinkID(truncatingIfNeeded: select.integer(0)), key: select.text(1), name: LinkName(bytes: select.blob(2)),
-          kind: try value(select.text(3), column: "link.kind"), type: select.text(4), firstSeen: select.integer(5),
-          lastSeen: select.integer(6), total: select.amounts(7), totalIsAtLeast: select.flag(11),
-          resets: select.small(12),
-          baseline: select.isNull(13)
-            ? nil
-            : select.baseline(
-              13, opened: select.optional(24) ?? select.integer(5),
-              birth: select.isNull(25) ? .born : try value(select.text(25), column: "incarnation.birth"),
-              booked: select.booked(26))))
+      var link = LinkRecord(
+        id: LinkID(truncatingIfNeeded: select.integer(0)), key: select.text(1), name: LinkName(bytes: select.blob(2)),
+        kind: try value(select.text(3), column: "link.kind"), type: select.text(4), firstSeen: select.integer(5),
+        lastSeen: select.integer(6), total: select.amounts(7), totalIsAtLeast: select.flag(11),
+        resets: select.small(12),
+        baseline: select.isNull(13)
+          ? nil
+          : select.baseline(
+            13, opened: select.optional(24) ?? select.integer(5),
+            birth: select.isNull(25) ? .born : try value(select.text(25), column: "incarnation.birth"),
+            booked: select.booked(28)))
+      link.isAdded = select.isNull(26) ? nil : select.flag(26)
+      link.carrier = select.optional(27).map { LinkID(truncatingIfNeeded: $0) }
+      links.append(link)
     }
     return links
   }
@@ -48,15 +51,15 @@ struct LinkTable {
   func put(_ link: LinkRecord) throws(StoreError) {
     try database.statement(
       """
-      INSERT INTO link (id, key, name, kind, type, first_seen) VALUES (?, ?, ?, ?, ?, ?)
+      INSERT INTO link (id, key, name, kind, type, first_seen, added, carrier) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (id) DO UPDATE SET key = excluded.key, name = excluded.name, kind = excluded.kind,
-        type = excluded.type, first_seen = excluded.first_seen
-      WHERE (key, name, kind, type, first_seen)
-        IS NOT (excluded.key, excluded.name, excluded.kind, excluded.type, excluded.first_seen)
+        type = excluded.type, first_seen = excluded.first_seen, added = excluded.added, carrier = excluded.carrier
+      WHERE (key, name, kind, type, first_seen, added, carrier) IS NOT (excluded.key, excluded.name, excluded.kind,
+        excluded.type, excluded.first_seen, excluded.added, excluded.carrier)
       """
     ).run(
       .integer(Int64(link.id)), .text(link.key), .blob(link.name.bytes), .text(link.kind.rawValue), .text(link.type),
-      .integer(link.firstSeen))
+      .integer(link.firstSeen), link.isAdded.map { .flag($0) } ?? .null, .optional(link.carrier.map { Int64($0) }))
     let base = link.baseline
     let counters = base?.counters
     try database.statement(

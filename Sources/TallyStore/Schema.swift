@@ -16,6 +16,7 @@ enum Schema {
     Migration(name: "buckets, links, incarnations and gaps", sql: bucketsLinksIncarnationsGaps),
     Migration(name: "what each incarnation counted", sql: whatEachIncarnationCounted),
     Migration(name: "the width of baselines", sql: widthOfBaselines),
+    Migration(name: "what a machine total makes of each link", sql: whatATotalMakesOfEachLink),
   ]
 
   static var version: Int64 { Int64(migrations.count) }
@@ -128,6 +129,12 @@ enum Schema {
 
   /// NULL: 64 bits, as those of all earlier files are taken to have been.
   private static let widthOfBaselines = "ALTER TABLE link_total ADD COLUMN base_width INTEGER;"
+
+  /// NULL: not found out.
+  private static let whatATotalMakesOfEachLink = """
+    ALTER TABLE link ADD COLUMN added INTEGER;
+    ALTER TABLE link ADD COLUMN carrier INTEGER;
+    """
 
   /// Brings a file from `version` to the present one, all steps in one transaction.
   static func migrate(_ database: Database, from version: Int64) throws(StoreError) {

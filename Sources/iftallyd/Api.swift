@@ -8,6 +8,7 @@ import TallyWire
 final class Api {
   let sampler: Sampler
   let history: History
+  let topology: Topology
   let about: About
 
   /// What does not change while the daemon runs.
@@ -32,9 +33,10 @@ final class Api {
   /// Questions for the present that came right after a sample; no more than there are connections.
   var waiting: [(route: Route, request: HTTPRequest, exchange: HTTPExchange)] = []
 
-  init(sampler: Sampler, history: History, about: About) {
+  init(sampler: Sampler, history: History, topology: Topology, about: About) {
     self.sampler = sampler
     self.history = history
+    self.topology = topology
     self.about = about
   }
 

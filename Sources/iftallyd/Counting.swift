@@ -14,6 +14,8 @@ final class Counting {
   var commitAfter: (Int) -> Void = { _ in }
   /// Has `watchTick` called after so many nanoseconds.
   var watchAfter: (Int64) -> Void = { _ in }
+  /// Where the present links stand, asked before a commit when a link came, went or changed.
+  var findStandings: (Moment) -> LinkGraph? = { _ in nil }
   /// Called when the store is a new file, with what was done about the old one.
   var storeWasReplaced: (_ notice: String?) -> Void = { _ in }
 
@@ -26,6 +28,7 @@ final class Counting {
   private var cautiousUntil: Int64 = 0
   /// Boot-clock instant since which commits wait for the clock to be set.
   private var undatedSince = Int64.max
+  private var notedChanges: UInt64 = 0
 
   /// Departures are committed at most this often.
   private static let commitSpacing = Moment.second
@@ -113,6 +116,7 @@ final class Counting {
     // A store says when every link was read last: an event tells of one alone, and what the others counted before it
     // would be placed after it by a process that goes on from there.
     if sampler.ledger.lastMoment != sampler.ledger.lastSample { sampler.attemptSample() }
+    noteStandings()
     let now = sampler.now().boot
     if mustWait(at: now) { return }
     lastCommit = now
@@ -130,6 +134,14 @@ final class Counting {
     say(
       .warning, "clock_not_set", "the wall clock is earlier than it can be; what was counted is stored under its date")
     return false
+  }
+
+  /// Keeps with each link what a total makes of it, for when it is gone.
+  private func noteStandings() {
+    let changes = sampler.ledger.linkChanges
+    guard changes != notedChanges, let graph = findStandings(sampler.now()) else { return }
+    notedChanges = changes
+    sampler.ledger.note(graph)
   }
 
   /// Days are other spans in another zone.

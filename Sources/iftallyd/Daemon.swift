@@ -60,11 +60,13 @@ final class Daemon {
     counting = Counting(
       sampler: sampler, history: history, say: { [log] in log.write($0, code: $1, $2) })
     api = Api(
-      sampler: sampler, history: history,
+      sampler: sampler, history: history, topology: Topology(),
       about: Api.About(
         started: clocks.now(), storePath: workers?.health.path ?? configuration.store.directory,
         namespaceInode: Daemon.namespaceInode(), eventSource: eventWords(kernel), isNetlinkDenied: denial != nil))
     if let denial { log.warning(code: "netlink_denied", "\(denial); links are polled from /proc/net/dev instead") }
+    api.topology.rules = configuration.rules
+    counting.findStandings = { [api] now in api.topology.current(api.ledger, at: now).graph }
     if let notice = opened.opening?.notice { warn("store_replaced", notice, "keep the file that was set aside") }
     listeners = try Daemon.listen(configuration, handedOver.listeners)
   }
@@ -260,6 +262,8 @@ final class Daemon {
       served.server.allowedHosts = AllowedHosts(new.api.allowedHosts)
     }
     configuration.api.allowedHosts = new.api.allowedHosts
+    configuration.rules = new.rules
+    api.topology.rules = new.rules
     if !restart.isEmpty {
       warn(
         "restart_needed", "changes of \(restart.joined(separator: ", ")) wait for a restart", "restart iftallyd")

@@ -33,12 +33,16 @@ extension Api {
   func usage(_ asking: [HTTPTarget.QueryItem], _ exchange: HTTPExchange) throws(RequestError) -> HTTPReply {
     let now = try present()
     let asked = try parse(asking, at: now)
-    let query = UsageQuery(
-      links: asked.slots.map { $0.map { ledger.records[$0].id } }, tier: asked.resolution.tier, from: asked.from,
-      to: asked.to)
-    return ask(query, exchange) { [self] rows throws(RequestError) in
+    return ask(query(asked), exchange) { [self] rows throws(RequestError) in
       try Api.json(try reply(asked, rows, at: ledger.lastSample ?? now))
     }
+  }
+
+  /// What the store is asked for a request.
+  func query(_ asked: UsageRequest) -> UsageQuery {
+    UsageQuery(
+      links: asked.slots.map { $0.map { ledger.records[$0].id } }, tier: asked.resolution.tier, from: asked.from,
+      to: asked.to)
   }
 
   /// Answers from what the store has of the query's span and what came after it.
@@ -166,6 +170,23 @@ extension Api {
     guard count <= Api.mostPoints else {
       throw .tooMuch("the answer would have \(count) points, more than \(Api.mostPoints)")
     }
+    let (asked, series) = series(asked, byLink, rows, now)
+    return UsageReply(
+      asOf: rfc3339(now.utc, fraction: 3), from: rfc3339(seconds: asked.from),
+      to: rfc3339(seconds: asked.to), resolution: asked.resolution.rawValue, timezone: timeZoneName(),
+      series: series.map(\.series))
+  }
+
+  /// The sum of each interface that is present or had traffic, over the span, which comes back with both its ends.
+  func sums(
+    _ asked: UsageRequest, _ rows: UsageRows, at now: Moment
+  ) -> (asked: UsageRequest, sums: [(slot: Int, series: UsageSeries)]) {
+    series(asked, points(rows.rows, asked.resolution), rows, now)
+  }
+
+  private func series(
+    _ asked: UsageRequest, _ byLink: [LinkID: [Int64: Point]], _ rows: UsageRows, _ now: Moment
+  ) -> (UsageRequest, [(slot: Int, series: UsageSeries)]) {
     var asked = asked
     if asked.isAll {
       let starts = byLink.values.flatMap(\.keys)
@@ -177,20 +198,16 @@ extension Api {
     for gap in rows.gaps { gapsOf[gap.link, default: []].append(gap) }
     let livesOf = Dictionary(grouping: rows.incarnations, by: \.link)
     let slots = asked.slots ?? Array(ledger.records.indices)
-    var series: [UsageSeries] = []
+    var series: [(slot: Int, series: UsageSeries)] = []
     for slot in slots where asked.kinds.isEmpty || asked.kinds.contains(ledger.records[slot].kind) {
       let id = ledger.records[slot].id
       let points = byLink[id] ?? [:]
       // What was not named and did nothing in the span is no part of the answer.
       if asked.slots == nil, points.isEmpty, !ledger.isPresent(slot) { continue }
-      series.append(
-        one(slot, asked, points, gaps: (gapsOf[nil] ?? []) + (gapsOf[id] ?? []), lives: livesOf[id] ?? [], now)
-      )
+      let gaps = (gapsOf[nil] ?? []) + (gapsOf[id] ?? [])
+      series.append((slot, one(slot, asked, points, gaps: gaps, lives: livesOf[id] ?? [], now)))
     }
-    return UsageReply(
-      asOf: rfc3339(now.utc, fraction: 3), from: rfc3339(seconds: asked.from),
-      to: rfc3339(seconds: asked.to), resolution: asked.resolution.rawValue, timezone: timeZoneName(),
-      series: series)
+    return (asked, series)
   }
 
   /// Rows added up by link and local period.
