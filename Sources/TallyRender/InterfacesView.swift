@@ -56,6 +56,9 @@ private func details(_ interface: Interface, _ style: Style) -> [String] {
     ("counts", interface.counts),
     ("state", stateCell(interface).text + (interface.ifindex.map { ", index \($0)" } ?? "")),
   ]
+  if let counted = interface.counted { pairs.insert(("layer", layer(counted)), at: 4) }
+  if let partial = interface.counted?.partial { pairs.insert(("offload", partial), at: 5) }
+  if let why = interface.shareWhy { pairs[2].1 = (interface.touchesMedium ? "added: " : "never added: ") + why }
   if let carrier = interface.carrier { pairs.append(("carrier", reference(carrier))) }
   if let master = interface.master { pairs.append(("master", reference(master))) }
   if let mac = interface.mac { pairs.append(("mac", mac)) }
@@ -78,6 +81,21 @@ private func details(_ interface: Interface, _ style: Style) -> [String] {
   pairs.append(("today", interface.today.map { sentence($0, style) } ?? "history is loading"))
   pairs.append(("total", sentence(interface.total, style)))
   return [style.tinted(displayed(interface.name), .strong)] + keyed(pairs, style)
+}
+
+private func layer(_ counted: CountedReply) -> String {
+  func word(_ layer: String) -> String {
+    switch layer {
+    case "ip_packet": "IP packets"
+    case "ethernet_frame": "Ethernet frames"
+    default: "what its driver counts"
+    }
+  }
+  let both = counted.rxLayer == counted.txLayer
+  let layers =
+    both ? word(counted.rxLayer) : "\(word(counted.rxLayer)) received, \(word(counted.txLayer)) sent"
+  return layers + (counted.inner ? "; inner traffic of a tunnel" : "")
+    + (counted.overhead.map { ", with " + $0 } ?? "")
 }
 
 private func reference(_ other: InterfaceReference) -> String {

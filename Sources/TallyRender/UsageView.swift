@@ -71,7 +71,7 @@ private func label(_ start: Timestamp, _ resolution: String, _ showsOffset: Bool
 }
 
 /// A boundary of periods, to the minute.
-private func shortTime(_ text: String) -> String {
+func shortTime(_ text: String) -> String {
   guard let time = Timestamp(text) else { return displayed(text) }
   return "\(time.date) \(time.time.prefix(5))"
 }

@@ -12,6 +12,33 @@ package struct InterfaceReference: Codable, Hashable, Sendable {
   }
 }
 
+/// What is in the bytes of an interface's counter.
+package struct CountedReply: Codable, Hashable, Sendable {
+  /// ip_packet, ethernet_frame or other.
+  package var rxLayer: String
+  package var txLayer: String
+  /// The inside of a tunnel, whose carrier counts the same bytes again.
+  package var inner: Bool
+  /// Bytes of the tunnel itself that are counted too; null: none.
+  @NullWhenNil package var overhead: String?
+  /// Why offload makes the figures fewer bytes than a wire carries; null: it does not.
+  @NullWhenNil package var partial: String?
+
+  package init(rxLayer: String, txLayer: String, inner: Bool, overhead: String?, partial: String?) {
+    self.rxLayer = rxLayer
+    self.txLayer = txLayer
+    self.inner = inner
+    self._overhead = NullWhenNil(wrappedValue: overhead)
+    self._partial = NullWhenNil(wrappedValue: partial)
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case inner, overhead, partial
+    case rxLayer = "rx_layer"
+    case txLayer = "tx_layer"
+  }
+}
+
 /// One interface: what it is, how it stands, what it counted.
 package struct Interface: Codable, Hashable, Sendable {
   /// "id:3": the link's number, never reused.
@@ -45,6 +72,14 @@ package struct Interface: Codable, Hashable, Sendable {
   package var master: InterfaceReference?
   /// What the counter counts, in words.
   package var counts: String
+  /// The same as values.
+  package var counted: CountedReply?
+  /// What a machine total makes of it: one of `ShareWord`.
+  package var share: String?
+  /// Why, in words.
+  package var shareWhy: String?
+  /// All that carry it; a bond's or bridge's are its members.
+  package var carriers: [CarrierReference]?
   package var firstSeen: String
   package var lastSeen: String
   package var incarnations: Int
@@ -59,6 +94,7 @@ package struct Interface: Codable, Hashable, Sendable {
     ifindex: UInt32? = nil, mac: String? = nil, mtu: UInt32? = nil, speedMbit: UInt32? = nil, driver: String? = nil,
     alias: String? = nil, altnames: [String]? = nil,
     addresses: [String] = [], carrier: InterfaceReference? = nil, master: InterfaceReference? = nil, counts: String,
+    counted: CountedReply? = nil, share: String? = nil, shareWhy: String? = nil, carriers: [CarrierReference]? = nil,
     firstSeen: String, lastSeen: String, incarnations: Int, total: Figure, today: Figure?, rate: Rate?
   ) {
     self.id = id
@@ -80,6 +116,10 @@ package struct Interface: Codable, Hashable, Sendable {
     self.carrier = carrier
     self.master = master
     self.counts = counts
+    self.counted = counted
+    self.share = share
+    self.shareWhy = shareWhy
+    self.carriers = carriers
     self.firstSeen = firstSeen
     self.lastSeen = lastSeen
     self.incarnations = incarnations
@@ -90,7 +130,8 @@ package struct Interface: Codable, Hashable, Sendable {
 
   private enum CodingKeys: String, CodingKey {
     case id, name, kind, type, why, present, up, ifindex, mac, mtu, driver, addresses, carrier, master, counts
-    case incarnations, total, today, rate, alias, altnames
+    case incarnations, total, today, rate, alias, altnames, counted, share, carriers
+    case shareWhy = "share_why"
     case touchesMedium = "touches_medium"
     case speedMbit = "speed_mbit"
     case firstSeen = "first_seen"

@@ -37,6 +37,9 @@ struct Command: Sendable {
       options: Option.periods + Option.bounds + [.resolution] + Option.figures + Option.common, operand: "NAME",
       run: showExplanation),
     Command(
+      name: "totals", summary: "The machine's total, each byte once; what is not in it",
+      options: Option.bounds + Option.figures + Option.common, run: showTotals),
+    Command(
       name: "status", summary: "How the daemon is: samples, store, clock, gaps",
       options: [.verbose] + Option.common, run: showStatus),
     Command(

@@ -94,10 +94,16 @@ final class Api {
     let record = ledger.record(slot: slot)
     let isPresent = ledger.isPresent(slot)
     let facts = facts(slot)
-    let classification = facts.map(classify)
+    let state = topology.current(ledger, at: now)
+    let place = place(slot, state)
+    let designation = isPresent ? facts.flatMap { state.designations[$0.ifindex] } : nil
+    let classification = designation?.classification ?? facts.map(classify)
+    let known =
+      classification
+      ?? Classification(kind: record.kind, type: record.type, touchesMedium: place.share == .added, why: "")
     return Interface(
       id: "id:\(record.id)", name: record.name.escaped, kind: record.kind.rawValue, type: record.type,
-      touchesMedium: classification?.touchesMedium ?? mediumKinds.contains(record.kind),
+      touchesMedium: place.share == .added,
       why: classification?.why ?? "as it was classified when it was last seen", present: isPresent,
       up: isPresent && facts?.isUp ?? false, ifindex: isPresent ? facts?.ifindex : nil,
       mac: isPresent ? facts.flatMap { mac($0.address) } : nil, mtu: isPresent ? facts?.mtu : nil,
@@ -106,12 +112,9 @@ final class Api {
       alias: facts.flatMap { $0.alias.isEmpty ? nil : LinkName(bytes: $0.alias).escaped },
       altnames: facts.flatMap { $0.altnames.isEmpty ? nil : $0.altnames.map(\.escaped) },
       addresses: isPresent ? addresses[record.name] ?? [] : [],
-      carrier: isPresent ? facts.flatMap(carrier) : nil, master: isPresent ? facts.flatMap { link($0.master) } : nil,
-      counts: counts(
-        classification
-          ?? Classification(
-            kind: record.kind, type: record.type, touchesMedium: mediumKinds.contains(record.kind), why: ""),
-        facts ?? LinkFacts()),
+      carrier: isPresent ? carrier(place) : nil, master: isPresent ? facts.flatMap { link($0.master) } : nil,
+      counts: counts(known, facts ?? LinkFacts()), counted: CountedReply(counted(known, facts ?? LinkFacts())),
+      share: place.share.word, shareWhy: place.why, carriers: place.carriers,
       firstSeen: rfc3339(seconds: record.firstSeen), lastSeen: lastSeen(record, isPresent, now),
       incarnations: Int(record.resets) + 1, total: total(record, isPresent, gaps, now),
       today: today(slot, record, gaps, now),
@@ -128,9 +131,9 @@ final class Api {
     ledger.rate(slot: slot).map { Rate(rxBytesPerSecond: $0.rx, txBytesPerSecond: $0.tx, overSeconds: $0.seconds) }
   }
 
-  /// The link below one, where it is here and carries it; a veth's peer carries nothing.
-  private func carrier(_ facts: LinkFacts) -> InterfaceReference? {
-    facts.lowerIsElsewhere || facts.isVeth || facts.lower == facts.ifindex ? nil : link(facts.lower)
+  /// What carries it alone; the members of a bond or bridge are told in `carriers`.
+  private func carrier(_ place: Place) -> InterfaceReference? {
+    place.carriers.first { $0.knownBy != "member" }.map { InterfaceReference(id: $0.id, name: $0.name) }
   }
 
   private func link(_ ifindex: UInt32) -> InterfaceReference? {
@@ -188,13 +191,18 @@ final class Api {
   }
 }
 
-/// Kinds that cross a medium where nothing finer is known any more.
-private let mediumKinds: Set<Kind> = [.wired, .wifi, .cellular]
-
 /// Six digits: a gap of a minute in a year still shows. Rounded down, since a gap must not round away.
 func rounded(_ coverage: Double) -> Double { (coverage * 1e6).rounded(.down) / 1e6 }
 
 private func mac(_ bytes: [UInt8]) -> String? {
   guard bytes.count == 6 else { return nil }
   return bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: ":")
+}
+
+extension CountedReply {
+  init(_ counted: Counted) {
+    self.init(
+      rxLayer: counted.received.rawValue, txLayer: counted.sent.rawValue, inner: counted.isInner,
+      overhead: counted.overhead, partial: counted.partial)
+  }
 }

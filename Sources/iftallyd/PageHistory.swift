@@ -234,14 +234,15 @@ extension Page {
       const link = row.link;
       const today = link.today ? qualityText(link.today.quality) : "loading";
       const surety = [["Today", today], ["Total", qualityText(link.total.quality)]];
-      const added = link.touches_medium ? "" : link.carrier
-        ? ` Its bytes pass ${link.carrier.name} too, so they are shown beside it and never added.`
+      const added = link.touches_medium ? "" : link.share_why ? ` Not added to the total: ${sentences(link.share_why)}`
+        : link.carrier ? ` Its bytes pass ${link.carrier.name} too, so they are shown beside it and never added.`
         : " It touches no medium here, so it is never added.";
       const facts = factsOf(link);
-      const written = JSON.stringify([link.counts, added, facts, surety]);
+      const partial = link.counted?.partial ? ` ${sentences(link.counted.partial)}` : "";
+      const written = JSON.stringify([link.counts, partial, added, facts, surety]);
       if (row.detail.written === written) return;
       row.detail.written = written;
-      const counts = el("p", {}, `What this counter counts: ${sentences(link.counts)}${added}`);
+      const counts = el("p", {}, `What this counter counts: ${sentences(link.counts)}${partial}${added}`);
       const why = el("div", { class: "why" }, el("h3", {}, "Why an estimate"), counts);
       row.detail.facts.replaceChildren(why, listOf(facts));
       row.detail.surety.replaceChildren(el("h3", {}, "How sure the figures are"), listOf(surety));

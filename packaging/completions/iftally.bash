@@ -13,7 +13,7 @@ _iftally() {
   local selection='-i --interface --kind'
   local bounds='--from --to'
   local span="$bounds -l --limit"
-  local commands='live interfaces minutes fives hours days months years usage explain status doctor version help'
+  local commands='live interfaces minutes fives hours days months years usage explain totals status doctor version help'
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
   local command='' options='' words='' prefix='' i
   COMPREPLY=()
@@ -63,6 +63,7 @@ _iftally() {
         minutes | fives | hours | days | months | years) options="$span $selection $figures $common" ;;
         usage) options="-r --resolution $span $selection $figures $common" ;;
         explain) options="--today --yesterday --month --year $bounds -r --resolution $figures $common" ;;
+        totals) options="$bounds $figures $common" ;;
         status) options="-v --verbose $common" ;;
         doctor | version | help) options=$common ;;
       esac

@@ -32,7 +32,7 @@ end
 
 set -l tables minutes fives hours days months years usage
 set -l traffic summary live interfaces $tables
-set -l spans $tables explain
+set -l spans $tables explain totals
 set -l times 'today yesterday this-week this-month last-month this-year all now'
 
 complete -c iftally -f
@@ -46,6 +46,7 @@ complete -c iftally -n '__iftally_in summary help' -a months -d 'The last 12 mon
 complete -c iftally -n '__iftally_in summary help' -a years -d 'All years'
 complete -c iftally -n '__iftally_in summary help' -a usage -d 'Any span by any period'
 complete -c iftally -n '__iftally_in summary help' -a explain -d 'What a figure is made of'
+complete -c iftally -n '__iftally_in summary help' -a totals -d 'The machine as a whole, each byte once'
 complete -c iftally -n '__iftally_in summary help' -a status -d 'How the daemon is'
 complete -c iftally -n '__iftally_in summary help' -a doctor -d 'Examine socket, daemon and numbers'
 complete -c iftally -n '__iftally_in summary help' -a version -d 'The version of this command'
@@ -67,10 +68,10 @@ complete -c iftally -n '__iftally_in explain' -l year -d 'This year'
 complete -c iftally -n '__iftally_in live' -s n -l count -x -d 'Stop after so many readings'
 complete -c iftally -n '__iftally_in live' -l interval -x -d 'Seconds between readings, 0.2 to 3600'
 complete -c iftally -n '__iftally_in interfaces status' -s v -l verbose -d 'Everything that is known'
-complete -c iftally -n "__iftally_in $traffic explain" -l unit -x -a 'iec si bytes' -d 'Unit of amounts'
-complete -c iftally -n "__iftally_in $traffic explain" -l decimals -x -a '0 1 2 3' -d 'Digits after the point'
-complete -c iftally -n "__iftally_in $traffic explain" -l bits -d 'Rates in bit/s'
-complete -c iftally -n "__iftally_in $traffic explain" -l bytes -d 'Rates in bytes a second'
+complete -c iftally -n "__iftally_in $traffic explain totals" -l unit -x -a 'iec si bytes' -d 'Unit of amounts'
+complete -c iftally -n "__iftally_in $traffic explain totals" -l decimals -x -a '0 1 2 3' -d 'Digits after the point'
+complete -c iftally -n "__iftally_in $traffic explain totals" -l bits -d 'Rates in bit/s'
+complete -c iftally -n "__iftally_in $traffic explain totals" -l bytes -d 'Rates in bytes a second'
 complete -c iftally -l json -d 'Print the reply as JSON'
 complete -c iftally -l socket -r -F -d 'Socket of the daemon'
 complete -c iftally -l timeout -x -d 'Seconds for an answer, 0.1 to 600'
