@@ -173,8 +173,6 @@ int ls_parse_link(const struct nlmsghdr *header, struct ls_link *ret_link) {
     if (parse_attribute(at, &link) < 0) return -EBADMSG;
   }
   if (left > 0) return -EBADMSG;
-  // vxlan and xfrm tell the link that they are bound to in their own way only.
-  if (link.lower == 0) link.lower = link.endpoint.lower;
   if (link.counter_width == 0 && narrow) link.counter_width = (uint8_t)counters32(narrow, &link.counters);
   *ret_link = link;
   return header->nlmsg_type == RTM_DELLINK ? LS_LINK_GONE : LS_LINK;

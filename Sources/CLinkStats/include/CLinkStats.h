@@ -68,7 +68,7 @@ struct ls_link {
   uint8_t operstate;      // IF_OPER_*
   uint8_t tun_type;       // IFLA_TUN_TYPE of a tun link: 1 tun, 2 tap
   uint32_t mtu;
-  uint32_t lower;         // IFLA_LINK: the link below, or a veth's peer; else the link that a tunnel is bound to
+  uint32_t lower;         // IFLA_LINK: the link below, or a veth's peer
   uint32_t master;        // IFLA_MASTER
   uint8_t lower_is_elsewhere; // IFLA_LINK_NETNSID was present: `lower` counts in another namespace
   int32_t lower_namespace;    // that namespace's id; negative: it has none. Only with lower_is_elsewhere
