@@ -105,7 +105,7 @@ struct TunnelRoutesTests {
       try ip("link add vx0 type vxlan id 7 remote 192.0.2.2 local 192.0.2.1 dstport 4789 dev va")
       try ip("link add vx1 type vxlan id 8 remote 192.0.2.3 dstport 4789")
       let kernel = try KernelLinks(now: Clocks().now, complete: { _ in })
-      let listed = try kernel.list().map(\.facts)
+      let listed = try kernel.list().links.map(\.facts)
       return (listed, try #require(indexOf("va")))
     }
     let bound = facts.first { $0.name.escaped == "vx0" }

@@ -1,5 +1,6 @@
 // What carries what, and that a total adds each byte once, over machines drawn as values.
 import Testing
+import Toys
 
 @testable import TallyCore
 
