@@ -13,6 +13,8 @@ package struct Configuration: Equatable, Sendable {
   package struct Store: Equatable, Sendable {
     /// Absolute path of the folder that holds the database.
     package var directory: String
+    /// Days for which forgotten history can be brought back; then it is deleted.
+    package var forgottenDays = 30
   }
 
   /// `[Api]`.
@@ -27,6 +29,19 @@ package struct Configuration: Equatable, Sendable {
     package var tcp: TCPAddress?
     /// Host names that a `Host` or `Origin` may name besides the loopback ones; lower case, without a port.
     package var allowedHosts: [String] = []
+    /// Members may change things, besides root.
+    package var changeGroup = ChangeGroup(name: "iftally")
+  }
+
+  /// A group that need not exist: without it root alone may change things.
+  package struct ChangeGroup: Equatable, Sendable {
+    package var name: String
+    package var id: UInt32?
+
+    init(name: String) {
+      self.name = name
+      id = existingGroup(name)?.id
+    }
   }
 
   /// `[Sampling]`.

@@ -32,6 +32,11 @@ struct ConfigurationKey: Sendable {
     ConfigurationKey("Store", "Directory", allowed: "an absolute path", \.store.directory) { text, _ in
       absolutePath(text)
     },
+    ConfigurationKey(
+      "Store", "ForgottenDays", allowed: "a number of days from 0 to 36500", \.store.forgottenDays
+    ) { text, _ in
+      text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) ? Int(text).flatMap { $0 <= 36500 ? $0 : nil } : nil
+    },
     ConfigurationKey("Api", "Socket", allowed: "an absolute path of at most 107 bytes", \.api.socket) { text, _ in
       text.utf8.count <= 107 && !text.hasSuffix("/") ? absolutePath(text) : nil
     },
@@ -49,6 +54,9 @@ struct ConfigurationKey: Sendable {
       "Api", "AllowedHosts", allowed: "host names or addresses without a port, separated by spaces, 64 in all",
       \.api.allowedHosts
     ) { text, present in hostNames(text, after: present) },
+    ConfigurationKey("Api", "ChangeGroup", allowed: "a group of this machine, by name or number", \.api.changeGroup) {
+      text, _ in existingGroup(text).map { Configuration.ChangeGroup(name: $0.name) }
+    },
     ConfigurationKey("Sampling", "Source", allowed: "netlink, getifaddrs or procfs", \.sampling.source) { text, _ in
       Configuration.Source(rawValue: text)
     },

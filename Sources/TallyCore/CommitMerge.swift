@@ -17,7 +17,17 @@ extension Commit {
     incarnations = earlier.incarnations + incarnations
     gaps = earlier.gaps + gaps
     clockSteps = earlier.clockSteps + clockSteps
+    changes = earlier.changes.filter { old in !changes.contains { $0.id == old.id } } + changes
+    deletions = earlier.deletions + deletions
     compact()
+  }
+
+  /// Has these records stored instead of what it holds of them, with the change that made them so.
+  package mutating func put(_ records: [LinkRecord], of change: Change) {
+    links.removeAll { old in records.contains { $0.id == old.id } }
+    links += records
+    changes.removeAll { $0.id == change.id }
+    changes.append(change)
   }
 
   /// Bounds the memory of what waits: amounts are never dropped, only their resolution is.

@@ -33,6 +33,7 @@ package struct Ledger: Sendable {
   /// The earliest `firstSeen` of all records; replies ask for it once a link.
   var firstRecordSeen: Int64?
 
+  var changed = ChangedRecords()
   var dirtySlots: Set<Int> = []
   var pending = Pending()
   var nextID: LinkID = 1

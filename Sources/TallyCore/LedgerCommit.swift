@@ -4,7 +4,7 @@ extension Ledger {
   /// True when there is something that a commit would write besides the moment.
   package var hasUncommitted: Bool {
     !pending.rows.isEmpty || !pending.gaps.isEmpty || !pending.incarnations.isEmpty || !pending.steps.isEmpty
-      || !dirtySlots.isEmpty || lives.contains { $0.isDirty }
+      || !dirtySlots.isEmpty || !changed.deletions.isEmpty || lives.contains { $0.isDirty }
   }
 
   /// Takes everything that changed since the last commit, amounts and baselines together.
@@ -20,7 +20,9 @@ extension Ledger {
       records[slot].lastSeen = now.utcSeconds
       dirtySlots.insert(slot)
     }
-    commit.links = dirtySlots.sorted().map(record(slot:))
+    commit.links = dirtySlots.sorted().filter { !isDeleted($0) }.map(record(slot:))
+    commit.changes = changed.untold
+    commit.deletions = changed.deletions
     commit.rows = pending.rows
     commit.incarnations = pending.incarnations
     commit.gaps = pending.gaps
@@ -28,6 +30,8 @@ extension Ledger {
     // What is stored keeps its date.
     undated = nil
     dirtySlots.removeAll(keepingCapacity: true)
+    changed.untold = []
+    changed.deletions = []
     pending = Pending()
     return commit
   }
@@ -35,6 +39,7 @@ extension Ledger {
   /// Marks every link as changed: for a store that lost what it had.
   package mutating func markAllChanged() {
     dirtySlots.formUnion(records.indices)
+    changed.untold = changed.log
     for position in lives.indices {
       lives[position].isDirty = true
       tellBooked(at: position)
@@ -86,9 +91,9 @@ extension Ledger {
   /// The slot of a present link by its index.
   package func slot(ifindex: UInt32) -> Int? { positions[ifindex].map { lives[$0].slot } }
 
-  /// The slot of an interface by its name: the present bearer, else the newest.
+  /// The slot of a record by its name: the present bearer, else the newest; hidden ones are none.
   package func slot(name: LinkName) -> Int? {
-    let bearers = records.indices.filter { records[$0].name == name }
+    let bearers = records.indices.filter { records[$0].name == name && !isHidden($0) }
     return bearers.first(where: isPresent) ?? bearers.max { records[$0].id < records[$1].id }
   }
 }

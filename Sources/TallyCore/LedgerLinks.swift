@@ -94,8 +94,8 @@ extension Ledger {
 
   /// The record that owns a key which its owner gave up: the present bearer (two links that swap names pass
   /// through a moment in which both bear one), else the newest. Times do not decide: clocks step.
-  private func bearer(of key: String) -> Int? {
-    let bearers = records.indices.filter { records[$0].key == key }
+  func bearer(of key: String) -> Int? {
+    let bearers = records.indices.filter { records[$0].key == key && !isHidden($0) }
     return bearers.first(where: isPresent) ?? bearers.max { records[$0].id < records[$1].id }
   }
 

@@ -17,6 +17,7 @@ extension Ledger {
     isFounded = lastSample != nil
     // What the store holds ahead of the clock, from a time when that was wrong, only the store can tell.
     bookedUntil = .max
+    restoreChanges(stored)
   }
 
   /// Takes a full list of links, with counters where the list has them.

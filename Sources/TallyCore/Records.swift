@@ -53,6 +53,12 @@ package struct LinkRecord: Hashable, Sendable {
   package var isAdded: Bool?
   /// What carried it last.
   package var carrier: LinkID?
+  /// What a person calls it; empty: nothing.
+  package var title = ""
+  /// The record that its figures are shown with.
+  package var mergedInto: LinkID?
+  /// UTC seconds: since then its history is hidden; nil: it is shown.
+  package var forgotten: Int64?
 
   package init(
     id: LinkID, key: String, name: LinkName, kind: Kind, type: String, firstSeen: Int64, lastSeen: Int64,
@@ -94,6 +100,8 @@ package enum DeathCause: String, Sendable {
   case vanished
   case reboot
   case counterReset = "counter_reset"
+  /// Its history was forgotten: the link itself went on as another record.
+  case forgotten
 }
 
 /// What one life counted, and the minutes that it was put into.

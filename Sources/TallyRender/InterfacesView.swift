@@ -33,7 +33,8 @@ private func overview(_ interfaces: [Interface], _ style: Style) -> [String] {
     let more = interface.addresses.count > 2 ? " +\(interface.addresses.count - 2)" : ""
     table.append(
       [
-        Cell(interface.name, .strong), Cell(interface.id), Cell(interface.kind), Cell(interface.type),
+        Cell(fullName(interface.name, interface.title), .strong), Cell(interface.id), Cell(interface.kind),
+        Cell(interface.type),
         stateCell(interface),
       ] + figureCells(interface.total, style) + [Cell(interface.carrier?.name ?? ""), Cell(addresses + more)])
   }
@@ -60,6 +61,9 @@ private func details(_ interface: Interface, _ style: Style) -> [String] {
   if let partial = interface.counted?.partial { pairs.insert(("offload", partial), at: 5) }
   if let why = interface.shareWhy { pairs[2].1 = (interface.touchesMedium ? "added: " : "never added: ") + why }
   if let carrier = interface.carrier { pairs.append(("carrier", reference(carrier))) }
+  if let merged = interface.merged {
+    pairs.append(("merged", merged.map(reference).joined(separator: ", ") + ": their figures are in these"))
+  }
   if let master = interface.master { pairs.append(("master", reference(master))) }
   if let mac = interface.mac { pairs.append(("mac", mac)) }
   if let mtu = interface.mtu { pairs.append(("mtu", "\(mtu)")) }
@@ -80,7 +84,7 @@ private func details(_ interface: Interface, _ style: Style) -> [String] {
   }
   pairs.append(("today", interface.today.map { sentence($0, style) } ?? "history is loading"))
   pairs.append(("total", sentence(interface.total, style)))
-  return [style.tinted(displayed(interface.name), .strong)] + keyed(pairs, style)
+  return [style.tinted(displayed(fullName(interface.name, interface.title)), .strong)] + keyed(pairs, style)
 }
 
 private func layer(_ counted: CountedReply) -> String {

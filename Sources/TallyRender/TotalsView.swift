@@ -12,7 +12,9 @@ package func render(_ reply: TotalsReply, _ style: Style) -> [String] {
   var lines = wrapped(head, to: style.width, indent: "  ") + [""] + parts(reply, style) + [""]
   if !reply.tunnels.isEmpty { lines += ["Tunnels, inside what their carriers count:"] + tunnels(reply, style) + [""] }
   if !reply.notAdded.isEmpty {
-    let shown = reply.notAdded.prefix(mostReasons).map { (displayed($0.interface.name), reason($0, style)) }
+    let shown = reply.notAdded.prefix(mostReasons).map {
+      (displayed(fullName($0.interface.name, $0.interface.title)), reason($0, style))
+    }
     let rest = reply.notAdded.count - shown.count
     lines += ["Not added:"] + keyed(shown, style)
     if rest > 0 { lines.append("  and \(counted(rest, "more interface")), which --json lists") }
@@ -51,7 +53,10 @@ private func tunnels(_ reply: TotalsReply, _ style: Style) -> [String] {
     ] + figureColumns + [Column(title: "RATIO")])
   for tunnel in reply.tunnels {
     table.append(
-      [Cell(tunnel.interface.name, .strong), Cell(tunnel.carriers.map(\.name).joined(separator: " "))]
+      [
+        Cell(fullName(tunnel.interface.name, tunnel.interface.title), .strong),
+        Cell(tunnel.carriers.map(\.name).joined(separator: " ")),
+      ]
         + figureCells(tunnel.figure, style) + [Cell(tunnel.carrierRatio.map { writtenRatio($0) } ?? "-")])
   }
   return table.lines(style)

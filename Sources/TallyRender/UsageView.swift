@@ -10,7 +10,8 @@ package func render(_ reply: UsageReply, _ style: Style) -> [String] {
     marks.formUnion(series.points.map(\.completeness))
     let gone = series.interface.present ? "" : ", gone"
     lines.append(
-      style.tinted(displayed(series.interface.name), .strong) + " (\(displayed(series.interface.kind))\(gone))")
+      style.tinted(displayed(fullName(series.interface.name, series.interface.title)), .strong)
+        + " (\(displayed(series.interface.kind))\(gone))")
     lines += series.points.isEmpty ? ["No traffic in this span."] : table(series, reply, style)
     lines.append("")
   }

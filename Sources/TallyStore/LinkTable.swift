@@ -19,7 +19,7 @@ struct LinkTable {
         resets, base_utc, base_boot, base_boot_id_high, base_boot_id_low, base_ifindex, base_inode, base_rx_bytes,
         base_tx_bytes, base_rx_packets, base_tx_packets, base_width, max(opened), birth,
         added, carrier,
-        \(LinkTable.bookedColumns)
+        \(LinkTable.bookedColumns), title, merged_into, forgotten
       FROM link JOIN link_total ON link_total.link = id LEFT JOIN incarnation ON incarnation.link = id
         AND boot_id_high = base_boot_id_high AND boot_id_low = base_boot_id_low AND ifindex = base_ifindex
         AND closed IS NULL
@@ -42,6 +42,9 @@ struct LinkTable {
             booked: select.booked(28)))
       link.isAdded = select.isNull(26) ? nil : select.flag(26)
       link.carrier = select.optional(27).map { LinkID(truncatingIfNeeded: $0) }
+      link.title = select.text(38)
+      link.mergedInto = select.optional(39).map { LinkID(truncatingIfNeeded: $0) }
+      link.forgotten = select.optional(40)
       links.append(link)
     }
     return links
@@ -51,15 +54,20 @@ struct LinkTable {
   func put(_ link: LinkRecord) throws(StoreError) {
     try database.statement(
       """
-      INSERT INTO link (id, key, name, kind, type, first_seen, added, carrier) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT INTO link (id, key, name, kind, type, first_seen, added, carrier, title, merged_into, forgotten)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (id) DO UPDATE SET key = excluded.key, name = excluded.name, kind = excluded.kind,
-        type = excluded.type, first_seen = excluded.first_seen, added = excluded.added, carrier = excluded.carrier
-      WHERE (key, name, kind, type, first_seen, added, carrier) IS NOT (excluded.key, excluded.name, excluded.kind,
-        excluded.type, excluded.first_seen, excluded.added, excluded.carrier)
+        type = excluded.type, first_seen = excluded.first_seen, added = excluded.added, carrier = excluded.carrier,
+        title = excluded.title, merged_into = excluded.merged_into, forgotten = excluded.forgotten
+      WHERE (key, name, kind, type, first_seen, added, carrier, title, merged_into, forgotten) IS NOT (excluded.key,
+        excluded.name, excluded.kind, excluded.type, excluded.first_seen, excluded.added, excluded.carrier,
+        excluded.title, excluded.merged_into, excluded.forgotten)
       """
     ).run(
       .integer(Int64(link.id)), .text(link.key), .blob(link.name.bytes), .text(link.kind.rawValue), .text(link.type),
-      .integer(link.firstSeen), link.isAdded.map { .flag($0) } ?? .null, .optional(link.carrier.map { Int64($0) }))
+      .integer(link.firstSeen), link.isAdded.map { .flag($0) } ?? .null, .optional(link.carrier.map { Int64($0) }),
+      link.title.isEmpty ? .null : .text(link.title), .optional(link.mergedInto.map { Int64($0) }),
+      .optional(link.forgotten))
     let base = link.baseline
     let counters = base?.counters
     try database.statement(

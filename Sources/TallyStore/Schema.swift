@@ -17,6 +17,7 @@ enum Schema {
     Migration(name: "what each incarnation counted", sql: whatEachIncarnationCounted),
     Migration(name: "the width of baselines", sql: widthOfBaselines),
     Migration(name: "what a machine total makes of each link", sql: whatATotalMakesOfEachLink),
+    Migration(name: "what people changed", sql: whatPeopleChanged),
   ]
 
   static var version: Int64 { Int64(migrations.count) }
@@ -136,6 +137,29 @@ enum Schema {
     ALTER TABLE link ADD COLUMN carrier INTEGER;
     """
 
+  /// `deleted_link` has the links whose buckets are still to be deleted; `highest_link` the highest id that ever was.
+  private static let whatPeopleChanged = """
+    ALTER TABLE link ADD COLUMN title TEXT;
+    ALTER TABLE link ADD COLUMN merged_into INTEGER;
+    ALTER TABLE link ADD COLUMN forgotten INTEGER;
+    ALTER TABLE meta ADD COLUMN highest_link INTEGER NOT NULL DEFAULT 0;
+
+    CREATE TABLE change (
+      id INTEGER PRIMARY KEY,
+      at INTEGER NOT NULL,
+      uid INTEGER NOT NULL,
+      action TEXT NOT NULL,
+      link INTEGER NOT NULL,
+      before TEXT NOT NULL,
+      after TEXT NOT NULL,
+      -- NULL: it stands.
+      undone_at INTEGER,
+      undone_by INTEGER
+    ) STRICT;
+
+    CREATE TABLE deleted_link (link INTEGER PRIMARY KEY) STRICT;
+    """
+
   /// Brings a file from `version` to the present one, all steps in one transaction.
   static func migrate(_ database: Database, from version: Int64) throws(StoreError) {
     guard version < Schema.version else { return }
@@ -157,8 +181,9 @@ enum Schema {
   static func create(_ database: Database, watermarks: Watermarks) throws(StoreError) {
     try database.execute("PRAGMA page_size = \(pageSize); PRAGMA application_id = \(applicationID)")
     try migrate(database, from: 0)
-    try database.statement("INSERT INTO meta VALUES (1, 0, NULL, NULL, NULL, NULL, ?, ?, ?)")
-      .run(.integer(watermarks.fiveMinutes), .integer(watermarks.hour), .integer(watermarks.day))
+    try database.statement(
+      "INSERT INTO meta (id, sequence, folded_five_minutes, folded_hour, folded_day) VALUES (1, 0, ?, ?, ?)"
+    ).run(.integer(watermarks.fiveMinutes), .integer(watermarks.hour), .integer(watermarks.day))
   }
 
   /// A commit rewrites whole pages, so they are small: with 4096 bytes it was measured to write twice as much.

@@ -45,6 +45,10 @@ package struct Interface: Codable, Hashable, Sendable {
   package var id: String
   /// Escaped: no control bytes, valid UTF-8.
   package var name: String
+  /// What a person calls it; absent without one.
+  package var title: String?
+  /// The interfaces whose figures are added to its own; absent without any.
+  package var merged: [InterfaceReference]?
   /// wired, wifi, cellular, tunnel, bridge, bond, vlan, virtual, loopback, other.
   package var kind: String
   /// Finer than kind, for example "wireguard".
@@ -90,8 +94,8 @@ package struct Interface: Codable, Hashable, Sendable {
   @NullWhenNil package var rate: Rate?
 
   package init(
-    id: String, name: String, kind: String, type: String, touchesMedium: Bool, why: String, present: Bool, up: Bool,
-    ifindex: UInt32? = nil, mac: String? = nil, mtu: UInt32? = nil, speedMbit: UInt32? = nil, driver: String? = nil,
+    id: String, name: String, title: String? = nil, merged: [InterfaceReference]? = nil, kind: String, type: String,
+    touchesMedium: Bool, why: String, present: Bool, up: Bool, ifindex: UInt32? = nil, mac: String? = nil, mtu: UInt32? = nil, speedMbit: UInt32? = nil, driver: String? = nil,
     alias: String? = nil, altnames: [String]? = nil,
     addresses: [String] = [], carrier: InterfaceReference? = nil, master: InterfaceReference? = nil, counts: String,
     counted: CountedReply? = nil, share: String? = nil, shareWhy: String? = nil, carriers: [CarrierReference]? = nil,
@@ -99,6 +103,8 @@ package struct Interface: Codable, Hashable, Sendable {
   ) {
     self.id = id
     self.name = name
+    self.title = title
+    self.merged = merged
     self.kind = kind
     self.type = type
     self.touchesMedium = touchesMedium
@@ -129,7 +135,7 @@ package struct Interface: Codable, Hashable, Sendable {
   }
 
   private enum CodingKeys: String, CodingKey {
-    case id, name, kind, type, why, present, up, ifindex, mac, mtu, driver, addresses, carrier, master, counts
+    case id, name, title, merged, kind, type, why, present, up, ifindex, mac, mtu, driver, addresses, carrier, master, counts
     case incarnations, total, today, rate, alias, altnames, counted, share, carriers
     case shareWhy = "share_why"
     case touchesMedium = "touches_medium"

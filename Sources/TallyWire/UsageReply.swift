@@ -4,13 +4,16 @@
 package struct SeriesInterface: Codable, Hashable, Sendable {
   package var id: String
   package var name: String
+  /// What a person calls it; absent without one.
+  package var title: String?
   package var kind: String
   package var type: String
   package var present: Bool
 
-  package init(id: String, name: String, kind: String, type: String, present: Bool) {
+  package init(id: String, name: String, title: String? = nil, kind: String, type: String, present: Bool) {
     self.id = id
     self.name = name
+    self.title = title
     self.kind = kind
     self.type = type
     self.present = present

@@ -9,13 +9,24 @@ extension Settings {
   func select(_ known: [Interface]) throws(Failure) -> [Interface] {
     // What is shown escaped can be typed so.
     let wanted = interfaces.map { displayed($0) }
-    for name in wanted where !known.contains(where: { $0.id == name || displayed($0.name) == name }) {
+    for name in wanted {
+      // A name goes before a title, and a title that several have is no choice.
+      if known.contains(where: { $0.id == name || displayed($0.name) == name }) { continue }
+      let titled = known.filter { $0.title == name }
+      if titled.count == 1 { continue }
+      if titled.count > 1 {
+        throw Failure(
+          .usage, "several interfaces are called \(quoted(name)): \(titled.map(\.id).joined(separator: ", "))",
+          remedy: "Name one of them by its id.")
+      }
       throw Failure(
         .unknownInterface, "no interface \"\(name)\" is known",
         remedy: suggestion(for: name, among: known.map { displayed($0.name) }) ?? "iftally interfaces lists them.")
     }
+    let names = Set(known.map { displayed($0.name) })
     return known.filter { interface in
-      (wanted.isEmpty || wanted.contains(interface.id) || wanted.contains(displayed(interface.name)))
+      (wanted.isEmpty || wanted.contains(interface.id) || wanted.contains(displayed(interface.name))
+        || interface.title.map { wanted.contains($0) && !names.contains($0) } ?? false)
         && (kinds.isEmpty || kinds.contains(interface.kind))
     }
   }

@@ -21,6 +21,8 @@ struct Settings {
   var units = Units()
   var noColor = false
   var verbose = false
+  /// Ask for no confirmation.
+  var yes = false
   /// Interfaces too that would be left out.
   var all = false
 
@@ -99,6 +101,10 @@ extension Option {
 
   static let all = Option(long: "all", short: "a", help: "Interfaces that are gone too") { settings, _ in
     settings.all = true
+  }
+
+  static let yes = Option(long: "yes", short: "y", help: "Ask for no confirmation") { settings, _ in
+    settings.yes = true
   }
 
   static let verbose = Option(long: "verbose", short: "v", help: "Everything that is known") { settings, _ in

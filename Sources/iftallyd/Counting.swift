@@ -123,6 +123,26 @@ final class Counting {
     history.commit(sampler, clockStepped: now < cautiousUntil)
   }
 
+  /// Makes a change once it is stored; `then` hears when it is made, or why it is not. Call when the history is idle.
+  func make(_ change: Change, then: @escaping (StoreError?) -> Void) {
+    if sampler.ledger.isUndated {
+      return then(StoreError(.unavailable, "nothing is stored until the wall clock is set"))
+    }
+    if sampler.ledger.lastMoment != sampler.ledger.lastSample { sampler.attemptSample() }
+    noteStandings()
+    let clockStepped = sampler.now().boot < cautiousUntil
+    history.write(change, sampler, clockStepped: clockStepped) { [self] error in
+      if error != nil { return then(error) }
+      sampler.ledger.make(change)
+      let isForgotten = change.action == .forget && change.undone == nil
+      guard isForgotten else { return then(nil) }
+      if history.keepsForgotten == 0 { sampler.ledger.deleteForgotten(before: change.at) }
+      // A link that goes on as a new record is stored as that before anyone is told of it.
+      noteStandings()
+      history.write(nil, sampler, clockStepped: clockStepped) { _ in then(nil) }
+    }
+  }
+
   /// Until the clock is set what was counted under it can be dated right only as long as it is not stored: it waits, but
   /// not for long, since a crash of the machine would take it.
   private func mustWait(at now: Int64) -> Bool {

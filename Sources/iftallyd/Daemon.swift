@@ -66,6 +66,8 @@ final class Daemon {
         namespaceInode: Daemon.namespaceInode(), eventSource: eventWords(kernel), isNetlinkDenied: denial != nil))
     if let denial { log.warning(code: "netlink_denied", "\(denial); links are polled from /proc/net/dev instead") }
     api.topology.rules = configuration.rules
+    api.authority = Authority(group: configuration.api.changeGroup.name, id: configuration.api.changeGroup.id)
+    history.keepsForgotten = Int64(configuration.store.forgottenDays) * 86400
     counting.findStandings = { [api] now in api.topology.current(api.ledger, at: now).graph }
     if let notice = opened.opening?.notice { warn("store_replaced", notice, "keep the file that was set aside") }
     listeners = try Daemon.listen(configuration, handedOver.listeners)
@@ -150,6 +152,7 @@ final class Daemon {
     watchTimer = try TimerSource(loop, .monotonic) { [unowned self] in counting.watchTick() }
     counting.watchAfter = { [unowned self] in try? watchTimer?.arm(afterMilliseconds: Int($0 / 1_000_000) + 1) }
     api.asked = { [unowned self] in counting.asked() }
+    api.make = { [unowned self] in counting.make($0, then: $1) }
     retryTimer = try TimerSource(loop, .monotonic) { [unowned self] in firstSample() }
     minuteTimer = try TimerSource(loop, .monotonic) { [unowned self] in minute() }
     counting.storeWasReplaced = { [unowned self] notice in
@@ -262,6 +265,8 @@ final class Daemon {
       served.server.allowedHosts = AllowedHosts(new.api.allowedHosts)
     }
     configuration.api.allowedHosts = new.api.allowedHosts
+    configuration.api.changeGroup = new.api.changeGroup
+    api.authority = Authority(group: new.api.changeGroup.name, id: new.api.changeGroup.id)
     configuration.rules = new.rules
     api.topology.rules = new.rules
     if !restart.isEmpty {

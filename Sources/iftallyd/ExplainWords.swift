@@ -140,6 +140,7 @@ struct ExplainWords {
     case .vanished: "gone when it was looked at again"
     case .reboot: "ended with its boot"
     case .counterReset: "its counter went back"
+    case .forgotten: "went on as another entry when the history until then was forgotten"
     }
   }
 }

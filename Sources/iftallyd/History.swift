@@ -40,9 +40,14 @@ final class History {
   var mark: QueueMark?
 
   private let workers: (any StoreQueue)?
+  private let reason: String?
   let retention = Retention()
   private var sequence: UInt64
   private var inFlight: Commit?
+  /// Who waits to hear of the commit in flight.
+  private var making: Making?
+  /// What waits for its turn between two commits.
+  private var jobs: [() -> Void] = []
   /// Failed or not yet submitted, older than anything in the ledger.
   private var waiting: Commit?
   /// Written, but perhaps not seen by a query that began before.
@@ -55,9 +60,22 @@ final class History {
   private static let heartbeat: Int64 = 300 * Moment.second
   private static let keptGaps = 1000
 
+  /// A change on its way to the store.
+  private struct Making {
+    /// nil: the commit is just to be heard of.
+    var change: Change?
+    /// The commit without the change, for when it fails.
+    var unchanged: Commit
+    var then: (StoreError?) -> Void
+  }
+
+  /// Seconds that forgotten history is kept for.
+  var keepsForgotten: Int64 = 30 * 86400
+
   /// `workers` nil: in memory alone, for the reason given.
   init(workers: (any StoreQueue)?, state: StoredState?, watermarks: Watermarks, reason: String?) {
     self.workers = workers
+    self.reason = reason
     self.watermarks = state?.watermarks ?? watermarks
     sequence = state?.sequence ?? 0
     committed = state?.lastMoment
@@ -77,23 +95,59 @@ final class History {
     // Answers that arrived are given first: they read the ledger, which must not be open for a change then.
     collect()
     guard let now = sampler.ledger.lastMoment else { return }
+    if !clockStepped { sampler.ledger.deleteForgotten(before: now.utcSeconds - keepsForgotten) }
     let age = committed.flatMap(now.elapsed(since:)) ?? .max
     guard sampler.ledger.hasUncommitted || waiting != nil || age >= History.heartbeat else { return }
-    guard var commit = sampler.ledger.takeCommit(sequence: sequence + 1) else { return }
-    keepGaps(gaps + commit.gaps)
-    if let earlier = waiting {
-      commit.absorb(earlier)
-      waiting = nil
-    }
+    guard var commit = takeCommit(sampler) else { return }
     guard let workers, inFlight == nil else {
       commit.compact()
       waiting = commit
       return
     }
-    plan(&commit, at: now.utcSeconds, sampler.ledger.calendar, clockStepped: clockStepped)
+    submit(commit, to: workers, sampler.ledger, clockStepped: clockStepped, wake: !isFounded || !questions.isEmpty)
+  }
+
+  /// Calls `job` when no commit is on its way, which it may then send one on: now or soon, in turn.
+  func whenIdle(_ job: @escaping () -> Void) {
+    jobs.append(job)
+    collect()
+    if inFlight != nil { workers?.wakeAfterCommits() }
+  }
+
+  /// Commits what the ledger has and the change with it, which is not made yet; `then` hears when it is stored, or why
+  /// it is not: then nothing has changed. Call when idle.
+  func write(
+    _ change: Change?, _ sampler: Sampler, clockStepped: Bool, then: @escaping (StoreError?) -> Void
+  ) {
+    guard let workers else {
+      return then(StoreError(.unavailable, "history is kept in memory alone\(reason.map { ": \($0)" } ?? "")"))
+    }
+    guard let commit = takeCommit(sampler) else { return then(StoreError(.unavailable, "nothing was sampled yet")) }
+    var changed = commit
+    if let change { changed.put(sampler.ledger.records(with: change), of: change) }
+    making = Making(change: change, unchanged: commit, then: then)
+    submit(changed, to: workers, sampler.ledger, clockStepped: clockStepped, wake: true)
+  }
+
+  /// All that is not committed.
+  private func takeCommit(_ sampler: Sampler) -> Commit? {
+    guard var commit = sampler.ledger.takeCommit(sequence: sequence + 1) else { return nil }
+    keepGaps(gaps + commit.gaps)
+    if let earlier = waiting {
+      commit.absorb(earlier)
+      waiting = nil
+    }
+    return commit
+  }
+
+  private func submit(
+    _ commit: Commit, to workers: any StoreQueue, _ ledger: Ledger, clockStepped: Bool, wake: Bool
+  ) {
+    var commit = commit
+    plan(&commit, at: commit.at.utcSeconds, ledger.calendar, clockStepped: clockStepped)
     inFlight = commit
-    mark?.submits(commit.at, vethEnds: sampler.ledger.vethEnds)
-    workers.submit(commit, wake: !isFounded || !questions.isEmpty)
+    mark?.submits(commit.at, vethEnds: ledger.vethEnds)
+    workers.submit(commit, wake: wake)
   }
 
   private func plan(_ commit: inout Commit, at second: Int64, _ calendar: LocalCalendar, clockStepped: Bool) {
@@ -128,6 +182,7 @@ final class History {
     }
     let oldest = questions.values.map(\.since).min() ?? sequence
     written.removeAll { $0.sequence <= oldest }
+    while inFlight == nil, !jobs.isEmpty { jobs.removeFirst()() }
   }
 
   private func succeeded(_ number: UInt64) {
@@ -140,13 +195,20 @@ final class History {
     condition = .ok
     for fold in commit.folds { watermarks[fold.tier] = fold.end }
     if !questions.isEmpty { written.append(commit) }
+    tellMaker(nil)
+  }
+
+  private func tellMaker(_ error: StoreError?) {
+    guard let making else { return }
+    self.making = nil
+    making.then(error)
   }
 
   private func failed(_ error: StoreError) {
     failureCount &+= 1
     condition = .failing(error.description)
     commitFailed(error)
-    guard let commit = inFlight else { return }
+    guard let commit = making?.unchanged ?? inFlight else { return }
     inFlight = nil
     // The file was taken away or is damaged: a new one is begun, and every link is written to it again. Where that
     // failed for want of space or permission, the next failed commit tries again.
@@ -157,6 +219,7 @@ final class History {
     } else {
       waiting = commit
     }
+    tellMaker(error)
   }
 
   private func reopened(_ outcome: Result<StoreOpening, StoreError>) {
@@ -182,6 +245,11 @@ final class History {
     if let earlier = waiting {
       commit?.absorb(earlier)
       waiting = nil
+    }
+    // Should that one be stored after all, this one must not take its change back.
+    if inFlight != nil, let change = making?.change {
+      let records = sampler.ledger.records(with: change)
+      commit?.put(records, of: change)
     }
     if let commit { mark?.submits(commit.at, vethEnds: sampler.ledger.vethEnds) }
     let (results, finished) = workers.stop(commit: commit, deadlineSeconds: deadlineSeconds / 2)

@@ -56,7 +56,7 @@ extension Api {
       store: StatusReply.Store(
         path: about.storePath, state: history.condition.word, message: history.condition.message,
         sizeBytes: UInt64(max(0, history.sizeBytes))),
-      links: StatusReply.Links(present: ledger.presentCount, known: ledger.records.count),
+      links: StatusReply.Links(present: ledger.presentCount, known: ledger.shown.count),
       warnings: warnings(now, health))
   }
 

@@ -32,12 +32,11 @@ extension Api {
 
   /// From the graph for present links, from the record for those that are gone.
   func place(_ slot: Int, _ state: Topology.State) -> Place {
-    let record = ledger.records[slot]
-    guard ledger.isPresent(slot), let ifindex = ledger.facts[slot]?.ifindex,
+    guard let part = ledger.present(of: ledger.parts(of: slot)), let ifindex = ledger.facts[part]?.ifindex,
       let standing = state.graph.standings[ifindex]
-    else { return absentPlace(record) }
+    else { return absentPlace(ledger.records[slot]) }
     let carriers = standing.carriers.compactMap { edge in
-      ledger.slot(ifindex: edge.ifindex).map { reference(ledger.records[$0], word(edge.basis)) }
+      ledger.slot(ifindex: edge.ifindex).flatMap(shownSlot).map { reference(ledger.records[$0], word(edge.basis)) }
     }
     return Place(
       share: standing.share, why: standing.why, carriers: carriers, label: state.designations[ifindex]?.set.label)
@@ -45,7 +44,7 @@ extension Api {
 
   private func absentPlace(_ record: LinkRecord) -> Place {
     if record.wasAdded { return Place(share: .added, why: "its bytes crossed a medium here; it is gone now") }
-    guard let carrier = record.carrier.flatMap({ ledger.slot(id: $0) }) else {
+    guard let carrier = record.carrier.flatMap({ ledger.slot(id: $0) }).flatMap(shownSlot) else {
       return Place(
         share: .leftOut(isUncertain: record.isAdded == nil && record.kind == .other),
         why: "it is gone now; as a link of the kind \(record.kind.rawValue) it crossed no medium by itself")

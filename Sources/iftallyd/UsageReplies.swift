@@ -41,7 +41,8 @@ extension Api {
   /// What the store is asked for a request.
   func query(_ asked: UsageRequest) -> UsageQuery {
     UsageQuery(
-      links: asked.slots.map { $0.map { ledger.records[$0].id } }, tier: asked.resolution.tier, from: asked.from,
+      links: asked.slots.map { $0.flatMap(ledger.parts(of:)).map { ledger.records[$0].id } },
+      tier: asked.resolution.tier, from: asked.from,
       to: asked.to)
   }
 
@@ -165,12 +166,12 @@ extension Api {
   private func reply(
     _ asked: UsageRequest, _ rows: UsageRows, at now: Moment
   ) throws(RequestError) -> UsageReply {
-    let byLink = points(rows.rows, asked.resolution)
-    let count = byLink.values.reduce(0) { $0 + min($1.count, asked.limit ?? .max) }
+    let bySlot = points(rows.rows, asked.resolution)
+    let count = bySlot.values.reduce(0) { $0 + min($1.count, asked.limit ?? .max) }
     guard count <= Api.mostPoints else {
       throw .tooMuch("the answer would have \(count) points, more than \(Api.mostPoints)")
     }
-    let (asked, series) = series(asked, byLink, rows, now)
+    let (asked, series) = series(asked, bySlot, rows, now)
     return UsageReply(
       asOf: rfc3339(now.utc, fraction: 3), from: rfc3339(seconds: asked.from),
       to: rfc3339(seconds: asked.to), resolution: asked.resolution.rawValue, timezone: timeZoneName(),
@@ -185,34 +186,38 @@ extension Api {
   }
 
   private func series(
-    _ asked: UsageRequest, _ byLink: [LinkID: [Int64: Point]], _ rows: UsageRows, _ now: Moment
+    _ asked: UsageRequest, _ bySlot: [Int: [Int64: Point]], _ rows: UsageRows, _ now: Moment
   ) -> (UsageRequest, [(slot: Int, series: UsageSeries)]) {
+    let (ledger, owners) = (ledger, ledger.owners)
     var asked = asked
     if asked.isAll {
-      let starts = byLink.values.flatMap(\.keys)
+      let starts = bySlot.values.flatMap(\.keys)
       let first = min(starts.min() ?? now.utcSeconds, ledger.watchedSince)
       asked.from = ledger.calendar.start(asked.resolution, first)
       asked.to = ledger.calendar.next(asked.resolution, max(starts.max() ?? now.utcSeconds, now.utcSeconds))
     }
-    var gapsOf: [LinkID?: [Gap]] = [:]
-    for gap in rows.gaps { gapsOf[gap.link, default: []].append(gap) }
-    let livesOf = Dictionary(grouping: rows.incarnations, by: \.link)
-    let slots = asked.slots ?? Array(ledger.records.indices)
+    var gapsOf: [Int?: [Gap]] = [:]
+    for gap in rows.gaps {
+      let owner = gap.link.flatMap { owners[$0] }
+      if gap.link == nil || owner != nil { gapsOf[owner, default: []].append(gap) }
+    }
+    let livesOf = Dictionary(grouping: rows.incarnations) { owners[$0.link] }
+    let slots = asked.slots ?? ledger.shown
     var series: [(slot: Int, series: UsageSeries)] = []
     for slot in slots where asked.kinds.isEmpty || asked.kinds.contains(ledger.records[slot].kind) {
-      let id = ledger.records[slot].id
-      let points = byLink[id] ?? [:]
+      let points = bySlot[slot] ?? [:]
       // What was not named and did nothing in the span is no part of the answer.
-      if asked.slots == nil, points.isEmpty, !ledger.isPresent(slot) { continue }
-      let gaps = (gapsOf[nil] ?? []) + (gapsOf[id] ?? [])
-      series.append((slot, one(slot, asked, points, gaps: gaps, lives: livesOf[id] ?? [], now)))
+      if asked.slots == nil, points.isEmpty, ledger.present(of: ledger.parts(of: slot)) == nil { continue }
+      let gaps = (gapsOf[nil] ?? []) + (gapsOf[slot] ?? [])
+      series.append((slot, one(slot, asked, points, gaps: gaps, lives: livesOf[slot] ?? [], now)))
     }
     return (asked, series)
   }
 
-  /// Rows added up by link and local period.
-  private func points(_ rows: [BucketRow], _ resolution: Resolution) -> [LinkID: [Int64: Point]] {
-    var sums: [LinkID: [Int64: Point]] = [:]
+  /// Rows added up by shown interface and local period.
+  private func points(_ rows: [BucketRow], _ resolution: Resolution) -> [Int: [Int64: Point]] {
+    let owners = ledger.owners
+    var sums: [Int: [Int64: Point]] = [:]
     // Rows come nearly in order of time, so the period of one is mostly that of the next.
     var (start, end) = (Int64(0), Int64(0))
     for row in rows {
@@ -220,26 +225,28 @@ extension Api {
         start = ledger.calendar.start(resolution, row.start)
         end = ledger.calendar.next(resolution, row.start)
       }
-      sums[row.link, default: [:]][start, default: Point()].add(row)
+      if let owner = owners[row.link] { sums[owner, default: [:]][start, default: Point()].add(row) }
     }
     return sums
   }
 
   /// One interface's answer.
   func series(_ slot: Int, _ asked: UsageRequest, _ rows: UsageRows, _ now: Moment) -> UsageSeries {
-    let points = points(rows.rows, asked.resolution)[ledger.records[slot].id] ?? [:]
+    let points = points(rows.rows, asked.resolution)[slot] ?? [:]
     return one(slot, asked, points, gaps: rows.gaps, lives: rows.incarnations, now)
   }
 
   private func one(
     _ slot: Int, _ asked: UsageRequest, _ points: [Int64: Point], gaps: [Gap], lives: [Incarnation], _ now: Moment
   ) -> UsageSeries {
-    let record = ledger.records[slot]
+    let parts = ledger.parts(of: slot)
+    let record = ledger.sum(parts)
+    let sightings = ledger.sightings(parts)
     let since = ledger.watchedSince
     func quality(_ flags: BucketFlags, _ placedBy: BucketFlags, _ from: Int64, _ to: Int64) -> TallyCore.Quality {
       Quality(
-        flags: flags, placedBy: placedBy, link: record.id, firstSeen: record.firstSeen, watchedSince: since,
-        from: from, to: max(from + 1, min(to, now.utcSeconds + 1)), gaps: gaps, incarnations: lives)
+        flags: flags, placedBy: placedBy, of: sightings, watchedSince: since, from: from,
+        to: max(from + 1, min(to, now.utcSeconds + 1)), gaps: gaps, incarnations: lives)
     }
     var sum = Point()
     var shown: [UsagePoint] = []
@@ -264,8 +271,8 @@ extension Api {
     let label = quality(sum.flags, asked.resolution.placedBy, asked.from, asked.to)
     return UsageSeries(
       interface: SeriesInterface(
-        id: "id:\(record.id)", name: record.name.escaped, kind: record.kind.rawValue, type: record.type,
-        present: ledger.isPresent(slot)),
+        id: "id:\(record.id)", name: record.name.escaped, title: record.title.isEmpty ? nil : record.title,
+        kind: record.kind.rawValue, type: record.type, present: ledger.present(of: parts) != nil),
       points: shown,
       sum: figure(sum.amounts, label, since: max(asked.from, since), resets: label.resets, now))
   }
