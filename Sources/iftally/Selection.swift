@@ -9,25 +9,27 @@ extension Settings {
   func select(_ known: [Interface]) throws(Failure) -> [Interface] {
     // What is shown escaped can be typed so.
     let wanted = interfaces.map { displayed($0) }
+    var chosen: Set<String> = []
     for name in wanted {
-      // A name goes before a title, and a title that several have is no choice.
-      if known.contains(where: { $0.id == name || displayed($0.name) == name }) { continue }
-      let titled = known.filter { $0.title == name }
-      if titled.count == 1 { continue }
-      if titled.count > 1 {
-        throw Failure(
-          .usage, "several interfaces are called \(quoted(name)): \(titled.map(\.id).joined(separator: ", "))",
-          remedy: "Name one of them by its id.")
+      var found = known.filter { $0.isCalled(name) }
+      if found.isEmpty {
+        // A title that several have is no choice.
+        found = known.filter { $0.title.map(displayed) == name }
+        guard found.count < 2 else {
+          throw Failure(
+            .usage, "several interfaces are called \"\(name)\": \(found.map(\.id).joined(separator: ", "))",
+            remedy: "Name one of them by its id.")
+        }
       }
-      throw Failure(
-        .unknownInterface, "no interface \"\(name)\" is known",
-        remedy: suggestion(for: name, among: known.map { displayed($0.name) }) ?? "iftally interfaces lists them.")
+      guard !found.isEmpty else {
+        throw Failure(
+          .unknownInterface, "no interface \"\(name)\" is known",
+          remedy: suggestion(for: name, among: known.map { displayed($0.name) }) ?? "iftally interfaces lists them.")
+      }
+      chosen.formUnion(found.map(\.id))
     }
-    let names = Set(known.map { displayed($0.name) })
     return known.filter { interface in
-      (wanted.isEmpty || wanted.contains(interface.id) || wanted.contains(displayed(interface.name))
-        || interface.title.map { wanted.contains($0) && !names.contains($0) } ?? false)
-        && (kinds.isEmpty || kinds.contains(interface.kind))
+      (wanted.isEmpty || chosen.contains(interface.id)) && (kinds.isEmpty || kinds.contains(interface.kind))
     }
   }
 
@@ -46,5 +48,13 @@ extension Session {
     guard !settings.selectsAll else { return (reply, json) }
     reply.interfaces = try settings.select(reply.interfaces)
     return (reply, try jsonText(reply))
+  }
+}
+
+extension Interface {
+  /// By id or name, its own or that of one whose figures are shown with it.
+  fileprivate func isCalled(_ name: String) -> Bool {
+    id == name || displayed(self.name) == name
+      || merged?.contains { $0.id == name || displayed($0.name) == name } ?? false
   }
 }

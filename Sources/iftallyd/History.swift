@@ -107,11 +107,12 @@ final class History {
     submit(commit, to: workers, sampler.ledger, clockStepped: clockStepped, wake: !isFounded || !questions.isEmpty)
   }
 
-  /// Calls `job` when no commit is on its way, which it may then send one on: now or soon, in turn.
+  /// Calls `job` when no commit is on its way, so that it can send one on: now or soon, in turn.
   func whenIdle(_ job: @escaping () -> Void) {
+    guard let workers else { return job() }
     jobs.append(job)
     collect()
-    if inFlight != nil { workers?.wakeAfterCommits() }
+    if !jobs.isEmpty { workers.wakeAfterCommits() }
   }
 
   /// Commits what the ledger has and the change with it, which is not made yet; `then` hears when it is stored, or why
