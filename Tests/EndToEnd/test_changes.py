@@ -308,12 +308,10 @@ class Changes(LabCase):
         daemon = self.daemon()
         self.gone(daemon, "tun0", 10_000, 5_000)
         links.Veth(self.lab, "eth0").push(10_000, 5_000)
-        daemon.restart()  # notes that it leads outside
-        if daemon.client.interface("eth0")["share"] != "added":
-            self.lab.here.ip("route", "add", "default", "dev", "eth0")
-            daemon.restart()
-        if daemon.client.interface("eth0")["share"] == "added":
-            self.refused(daemon, self.merging("tun0", "eth0"), 409, "shares_differ")
+        self.lab.here.ip("route", "add", "default", "dev", "eth0")
+        daemon.restart()
+        self.assertEqual(daemon.client.interface("eth0")["share"], "added")
+        self.refused(daemon, self.merging("tun0", "eth0"), 409, "shares_differ")
 
     def assert_metrics(self, daemon, truth):
         """Byte counters by id and what is merged; the links of the truth and no other."""

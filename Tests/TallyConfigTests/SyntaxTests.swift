@@ -52,8 +52,8 @@ func empty() throws {
       "2: unknown key Sokcet= in [Api] (did you mean Socket=?); "
         + "allowed: Socket=, SocketMode=, SocketGroup=, Tcp=, AllowedHosts="
     ),
-    ("[Store]\nsocket=/x", "2: unknown key socket= in [Store] (Socket= belongs to [Api]); allowed: Directory="),
-    ("[Store]\nRetention=1", "2: unknown key Retention= in [Store]; allowed: Directory="),
+    ("[Store]\nsocket=/x", "2: unknown key socket= in [Store] (Socket= belongs to [Api]); allowed: Directory=, ForgottenDays="),
+    ("[Store]\nRetention=1", "2: unknown key Retention= in [Store]; allowed: Directory=, ForgottenDays="),
     (
       "\n[api]\nx=1",
       "2: unknown section [api] (did you mean [Api]?); allowed: [Store], [Api], [Sampling], [Rule NAME]"

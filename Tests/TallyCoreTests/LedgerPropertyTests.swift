@@ -17,6 +17,10 @@ private let namespaces: [(ToyOperation, Int)] = [
 ]
 private let oddDrivers: [(ToyOperation, Int)] = [(.glitch, 2), (.reset, 1), (.stepBack, 1)]
 
+private let changes: [(ToyOperation, Int)] = [
+  (.title, 1), (.merge, 2), (.forget, 2), (.undo, 2), (.failedChange, 1),
+]
+
 private let allWorlds: [ToyRules] = [
   ToyRules(
     name: "nothing is unseen", weights: traffic + lives + moves + nuisances, isComplete: true, isUnlabelled: true),
@@ -57,6 +61,17 @@ private let allWorlds: [ToyRules] = [
   ToyRules(
     name: "veth ends in other namespaces, all told", weights: traffic + lives + nuisances + namespaces,
     isComplete: true, isUnlabelled: true, hearsFarEnds: true),
+  ToyRules(
+    name: "people who change what is shown", weights: traffic + lives + moves + nuisances + changes, isComplete: true,
+    isUnlabelled: true, byIdentity: false),
+  ToyRules(
+    name: "people who change what is shown, kills in the middle, and links that live on",
+    weights: traffic + absences + nuisances + changes + [(.cutChange, 3), (.create, 1), (.rename, 2), (.touch, 1)],
+    isComplete: true, byIdentity: false),
+  ToyRules(
+    name: "people who change what is shown, kills, lost events and reboots",
+    weights: traffic + lives + moves + nuisances + absences + changes + [(.cutChange, 2), (.overrun, 1), (.reboot, 1)],
+    byIdentity: false),
   ToyRules(
     name: "namespaces that end, and moves that are shown late",
     weights: traffic + lives + nuisances + namespaces + absences + [(.endNamespace, 2), (.overrun, 1), (.reboot, 1)],

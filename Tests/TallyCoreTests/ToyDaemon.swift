@@ -105,7 +105,39 @@ struct ToyDaemon {
     guard isRunning, var commit = ledger.takeCommit(sequence: (store.state?.sequence ?? 0) + 1) else { return }
     if let earlier = waiting { commit.absorb(earlier) }
     waiting = fails ? commit : nil
-    if fails { return }
+    if !fails { put(commit) }
+  }
+
+  /// What becomes of a change on its way.
+  enum Fate {
+    case isMade, fails
+    /// Stored, and the process killed before it is made.
+    case isCut
+  }
+
+  /// Plans a change, stores it with all that is not stored, and makes it, as the daemon does; false when it is refused.
+  @discardableResult
+  mutating func change(_ request: ChangeRequest, fate: Fate, _ kernel: inout ToyKernel) -> Bool {
+    guard isRunning, let change = try? ledger.plan(request, at: kernel.now.utcSeconds, uid: 0),
+      var commit = ledger.takeCommit(sequence: (store.state?.sequence ?? 0) + 1)
+    else { return false }
+    if let earlier = waiting { commit.absorb(earlier) }
+    waiting = fate == .fails ? commit : nil
+    if fate == .fails { return false }
+    commit.put(ledger.records(with: change), of: change)
+    put(commit)
+    if fate == .isCut {
+      crash(&kernel)
+      start(&kernel)
+    } else {
+      ledger.make(change)
+      self.commit()
+    }
+    return true
+  }
+
+  private mutating func put(_ taken: Commit) {
+    var commit = taken
     let watermarks = store.state?.watermarks ?? .new(at: commit.at.utcSeconds, calendar: store.calendar)
     commit.folds = watermarks.dueFolds(at: commit.at.utcSeconds, calendar: store.calendar)
     store.commit(commit)

@@ -12,6 +12,8 @@ enum ToyOperation: CaseIterable {
   /// Stopped, and started with another source of counters.
   case changeSource
   case farPair, farDelete, moveEnd, bringHome, endNamespace, farNoise
+  /// What people change; and one whose store fails, or after which the process is killed before it is made.
+  case title, merge, forget, undo, failedChange, cutChange
 }
 
 struct ToyStep {
@@ -131,6 +133,7 @@ struct ToyWorld {
       elsewhere(step.operation, any, &dice)
       daemon.wake(&kernel)
       daemon.commit()
+    case .title, .merge, .forget, .undo, .failedChange, .cutChange: change(step.operation, &dice)
     case .farPair, .farDelete, .farNoise: elsewhere(step.operation, any, &dice)
     case .flood:
       // That a fallen counter is back too soon to have been reset holds for what is possible.
@@ -148,6 +151,53 @@ struct ToyWorld {
     default: ToyWorld.happen(step.operation, any, rules, passing, &kernel, &dice)
     }
     if !rules.hasInodes { for index in kernel.links.keys { kernel.links[index]!.facts.inode = 0 } }
+  }
+
+  /// What a person asks for, of any record.
+  private mutating func change(_ operation: ToyOperation, _ dice: inout Seeded) {
+    guard daemon.isRunning, !daemon.ledger.records.isEmpty else { return }
+    let slots = daemon.ledger.records.indices
+    let (one, other) = (Int.random(in: slots, using: &dice), Int.random(in: slots, using: &dice))
+    let number = Int64.random(in: 1...Int64(max(1, daemon.ledger.changes.count)), using: &dice)
+    let all: [ChangeRequest] = [
+      .rename(one, title: "title \(number)"), .merge(one, into: other), .forget(one), .undo(number),
+    ]
+    let place = [ToyOperation.title, .merge, .forget, .undo].firstIndex(of: operation)
+    daemon.sample(&kernel)
+    let (before, hidden) = (daemon.totals, daemon.ledger.hiddenTotal)
+    let request = all[place ?? Int.random(in: all.indices, using: &dice)]
+    daemon.change(
+      request, fate: operation == .failedChange ? .fails : operation == .cutChange ? .isCut : .isMade, &kernel)
+    // The next process may find more.
+    if operation != .cutChange, daemon.totals.filter({ before[$0.key] != nil }) != before {
+      broken = "\(request) changed what was counted"
+    }
+    if operation == .failedChange, daemon.ledger.hiddenTotal != hidden {
+      broken = "\(request) failed and hid something"
+    }
+    broken = broken ?? shown()
+  }
+
+  /// What is shown is all that is not hidden, each record once.
+  private func shown() -> String? {
+    let ledger = daemon.ledger
+    var sum = ledger.hiddenTotal
+    for slot in ledger.shown { sum += ledger.sum(ledger.parts(of: slot)).total }
+    var all = Amounts.zero
+    for total in daemon.totals.values { all += total }
+    return sum == all ? nil : "shown and hidden are \(sum), all is \(all)"
+  }
+
+  /// Undone from the last to the first, nothing is left of any change.
+  private mutating func undoAll() -> String? {
+    let before = daemon.totals
+    for change in daemon.ledger.changes.reversed() where change.undone == nil {
+      if !daemon.change(.undo(change.id), fate: .isMade, &kernel) { return "change \(change.id) cannot be undone" }
+    }
+    let ledger = daemon.ledger
+    if ledger.shown != Array(ledger.records.indices) { return "undone, not every record is shown alone" }
+    if ledger.records.contains(where: { !$0.title.isEmpty }) { return "undone, a title is left" }
+    return daemon.totals == before ? nil : "undone, figures are others"
   }
 
   /// What happens to veths with ends in other namespaces.
@@ -227,7 +277,7 @@ struct ToyWorld {
       daemon.sample(&kernel)
     }
     daemon.commit()
-    broken = broken ?? law() ?? sums() ?? parts(&dice)
+    broken = broken ?? law() ?? sums() ?? parts(&dice) ?? shown() ?? undoAll()
   }
 
   /// Counted is never more than the truth, and a difference is never without a label.
@@ -278,6 +328,13 @@ struct ToyWorld {
       return "tier \(tier) does not add up to the minutes"
     }
     return nil
+  }
+}
+
+extension Ledger {
+  /// Of all records whose history is forgotten.
+  fileprivate var hiddenTotal: Amounts {
+    records.indices.filter(isHidden).reduce(into: .zero) { $0 += record(slot: $1).total }
   }
 }
 

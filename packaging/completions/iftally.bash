@@ -7,13 +7,19 @@ _iftally_interfaces() {
     grep -oE '"name": *"[A-Za-z0-9_.@%-]+",' | cut -d '"' -f 4
 }
 
+# The numbers of changes.
+_iftally_changes() {
+  command iftally changes --json --timeout 1 2>/dev/null | grep -oE '"id": *[0-9]+' | grep -oE '[0-9]+$'
+}
+
 _iftally() {
   local common='--json --socket --timeout --no-color -h --help'
   local figures='--unit --decimals --bits --bytes'
   local selection='-i --interface --kind'
   local bounds='--from --to'
   local span="$bounds -l --limit"
-  local commands='live interfaces minutes fives hours days months years usage explain totals status doctor version help'
+  local commands='live interfaces minutes fives hours days months years usage explain totals'
+  commands="$commands rename merge forget changes undo status doctor version help"
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
   local command='' options='' words='' prefix='' i
   COMPREPLY=()
@@ -65,12 +71,14 @@ _iftally() {
         explain) options="--today --yesterday --month --year $bounds -r --resolution $figures $common" ;;
         totals) options="$bounds $figures $common" ;;
         status) options="-v --verbose $common" ;;
-        doctor | version | help) options=$common ;;
+        forget) options="-y --yes $common" ;;
+        rename | merge | changes | undo | doctor | version | help) options=$common ;;
       esac
       case $word,$command in
         -*,*) words=$options ;;
         *, | *,help) words=$commands ;;
-        *,explain) words=$(_iftally_interfaces) ;;
+        *,explain | *,rename | *,merge | *,forget) words=$(_iftally_interfaces) ;;
+        *,undo) words=$(_iftally_changes) ;;
       esac
       ;;
   esac

@@ -7,6 +7,12 @@ function __iftally_interfaces
         string match -ra '"name": *"[A-Za-z0-9_.@%-]+",' | string replace -r '"name": *"(.*)",' "$joined\$1"
 end
 
+# The numbers of changes.
+function __iftally_changes
+    command iftally changes --json --timeout 1 2>/dev/null | string match -ra '"id": *[0-9]+' |
+        string match -r '[0-9]+$'
+end
+
 # Whether the command on the line so far is one of these; "summary" stands for none.
 function __iftally_in
     set -l tokens (commandline -opc)
@@ -47,6 +53,11 @@ complete -c iftally -n '__iftally_in summary help' -a years -d 'All years'
 complete -c iftally -n '__iftally_in summary help' -a usage -d 'Any span by any period'
 complete -c iftally -n '__iftally_in summary help' -a explain -d 'What a figure is made of'
 complete -c iftally -n '__iftally_in summary help' -a totals -d 'The machine as a whole, each byte once'
+complete -c iftally -n '__iftally_in summary help' -a rename -d 'Give an interface a title'
+complete -c iftally -n '__iftally_in summary help' -a merge -d 'Show the history of an interface with another'
+complete -c iftally -n '__iftally_in summary help' -a forget -d 'Hide the history of an interface'
+complete -c iftally -n '__iftally_in summary help' -a changes -d 'What was renamed, merged, forgotten'
+complete -c iftally -n '__iftally_in summary help' -a undo -d 'Take a change back'
 complete -c iftally -n '__iftally_in summary help' -a status -d 'How the daemon is'
 complete -c iftally -n '__iftally_in summary help' -a doctor -d 'Examine socket, daemon and numbers'
 complete -c iftally -n '__iftally_in summary help' -a version -d 'The version of this command'
@@ -60,7 +71,9 @@ complete -c iftally -n "__iftally_in $spans" -l from -x -a $times -d Start
 complete -c iftally -n "__iftally_in $spans" -l to -x -a $times -d End
 complete -c iftally -n "__iftally_in $tables" -s l -l limit -x -d 'At most the last so many periods'
 complete -c iftally -n '__iftally_in usage explain' -s r -l resolution -x -a 'minute five_minutes hour day month year' -d Period
-complete -c iftally -n '__iftally_in explain' -a '(__iftally_interfaces)'
+complete -c iftally -n '__iftally_in explain rename merge forget' -a '(__iftally_interfaces)'
+complete -c iftally -n '__iftally_in undo' -a '(__iftally_changes)'
+complete -c iftally -n '__iftally_in forget' -s y -l yes -d 'Ask for no confirmation'
 complete -c iftally -n '__iftally_in explain' -l today -d Today
 complete -c iftally -n '__iftally_in explain' -l yesterday -d Yesterday
 complete -c iftally -n '__iftally_in explain' -l month -d 'This month'
