@@ -95,7 +95,8 @@ package struct Interface: Codable, Hashable, Sendable {
 
   package init(
     id: String, name: String, title: String? = nil, merged: [InterfaceReference]? = nil, kind: String, type: String,
-    touchesMedium: Bool, why: String, present: Bool, up: Bool, ifindex: UInt32? = nil, mac: String? = nil, mtu: UInt32? = nil, speedMbit: UInt32? = nil, driver: String? = nil,
+    touchesMedium: Bool, why: String, present: Bool, up: Bool, ifindex: UInt32? = nil, mac: String? = nil,
+    mtu: UInt32? = nil, speedMbit: UInt32? = nil, driver: String? = nil,
     alias: String? = nil, altnames: [String]? = nil,
     addresses: [String] = [], carrier: InterfaceReference? = nil, master: InterfaceReference? = nil, counts: String,
     counted: CountedReply? = nil, share: String? = nil, shareWhy: String? = nil, carriers: [CarrierReference]? = nil,
@@ -135,7 +136,8 @@ package struct Interface: Codable, Hashable, Sendable {
   }
 
   private enum CodingKeys: String, CodingKey {
-    case id, name, title, merged, kind, type, why, present, up, ifindex, mac, mtu, driver, addresses, carrier, master, counts
+    case id, name, title, merged, kind, type, why, present, up, ifindex, mac, mtu, driver, addresses, carrier, master,
+      counts
     case incarnations, total, today, rate, alias, altnames, counted, share, carriers
     case shareWhy = "share_why"
     case touchesMedium = "touches_medium"

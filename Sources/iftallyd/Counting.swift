@@ -134,6 +134,12 @@ final class Counting {
     history.write(change, sampler, clockStepped: clockStepped) { [self] error in
       if error != nil { return then(error) }
       sampler.ledger.make(change)
+      let what = "\(change.action.rawValue) of id:\(change.link)"
+      if let undone = change.undone {
+        say(.notice, "undone", "change \(change.id), \(what), was undone by user \(undone.uid)")
+      } else {
+        say(.notice, "changed", "change \(change.id) by user \(change.uid): \(what)")
+      }
       let isForgotten = change.action == .forget && change.undone == nil
       guard isForgotten else { return then(nil) }
       if history.keepsForgotten == 0 { sampler.ledger.deleteForgotten(before: change.at) }

@@ -212,6 +212,7 @@ extension Page {
         ["State", stateText(link)],
         ["Carried by", link.carrier?.name],
         ["Part of", link.master?.name],
+        ["Counted with it", (link.merged ?? []).map((other) => other.name).join(", ")],
         ["Addresses", (link.addresses ?? []).join(", ")],
         ["MAC", link.mac],
         ["MTU", link.mtu],

@@ -53,7 +53,7 @@ extension Page {
       saySum(sums.today, media.map((link) => link.today));
       saySum(sums.total, media.map((link) => link.total));
       say(at("by-kind"), kindSums(media));
-      const names = media.slice(0, 4).map((link) => link.name).join(", ");
+      const names = media.slice(0, 4).map(nameText).join(", ");
       const more = media.length > 4 ? ` and ${media.length - 4} more` : "";
       say(at("basis"), media.length === 0 ? "No interface here touches a medium, so nothing is added up."
         : `Added up: ${names}${more}. Tunnels and all else inside them are shown, never added: each byte counts once.`);

@@ -1,115 +1,20 @@
-"""Changes: rename, merge, forget and undo, by whom, and what each leaves of the figures, the store and the metrics."""
+"""Changes: who may make them, rename, merge and undo, and the command, with what each leaves of the figures."""
 import json
 import os
 import pty
 import select
 import socket
-import sqlite3
 import subprocess
-import urllib.parse
 
 from Lab import links
 from Lab.client import ask_tcp, figure_counters
 from Lab.peer import as_user
 from Lab.programs import program
-from Lab.truth import Counters
 
-from .case import LabCase
-
-GROUP = 54321
-NOBODY = 65534
-JSON = {"Content-Type": "application/json"}
+from .change_case import GROUP, JSON, NOBODY, ChangeCase, target
 
 
-def target(name, rest=""):
-    return f"/v1/interfaces/{urllib.parse.quote(name)}{rest}"
-
-
-class Changes(LabCase):
-    programs = ("iftallyd", "iftally")
-
-    def daemon(self, wait=True, api="", **how):
-        return super().daemon(wait, api=f"ChangeGroup={GROUP}\n{api}", **how)
-
-    # The four changes: method, path and body.
-
-    def renaming(self, name, title):
-        return "POST", target(name, "/title"), {"title": title}
-
-    def merging(self, name, into):
-        return "POST", target(name, "/merge"), {"into": into}
-
-    def forgetting(self, name):
-        return "DELETE", target(name), None
-
-    def undoing(self, change):
-        return "POST", f"/v1/changes/{change}/undo", None
-
-    def ask(self, daemon, asked):
-        method, path, body = asked
-        return daemon.client.ask(
-            path, method=method, headers=JSON if body else {}, body=json.dumps(body).encode() if body else None)
-
-    def make(self, daemon, asked):
-        reply = self.ask(daemon, asked)
-        self.assertEqual(reply.status, 200, f"{asked} {reply}\n{daemon.log()}")
-        return reply.json
-
-    def refused(self, daemon, asked, status, code):
-        before = self.shown(daemon)
-        reply = self.ask(daemon, asked)
-        self.assertEqual((reply.status, reply.json.get("code")), (status, code), f"{asked} {reply}")
-        self.assertTrue(reply.json["detail"] and reply.json["remedy"], reply)
-        self.assertEqual(self.shown(daemon), before)
-        return reply.json
-
-    def shown(self, daemon):
-        """All that a change can alter, without what time alters; lo is left alone."""
-        interfaces = {
-            each["id"]: (each["name"], each.get("title"), each.get("merged"), each["present"],
-                         figure_counters(each["total"]), figure_counters(each["today"]), each["incarnations"])
-            for each in daemon.client.interfaces() if each["name"] != "lo"}
-        usage = {
-            series["interface"]["id"]: figure_counters(series["sum"])
-            for series in daemon.client.present("/v1/usage", **{"from": "all"}, resolution="minute")["series"]
-            if series["interface"]["name"] != "lo"}
-        return interfaces, usage, [(each["id"], each["undone"]) for each in self.changes(daemon)]
-
-    def figures(self, daemon):
-        return self.shown(daemon)[:2]
-
-    def changes(self, daemon):
-        return daemon.client.get("/v1/changes")["changes"]
-
-    def assert_adds_up(self, daemon, name, truth):
-        """Total, today, usage by minute and day, and the parts of explanations agree with the truth."""
-        interface = daemon.client.interface(name)
-        self.assertEqual(figure_counters(interface["total"]), truth, daemon.log())
-        self.assertEqual(figure_counters(interface["today"]), truth)
-        for resolution in ("minute", "hour", "day"):
-            self.assertEqual(self.usage_sum(daemon, name, resolution), truth, resolution)
-        for span in ({}, {"from": "today"}):
-            reply = daemon.client.present("/v1/explain", interface=name, **span)
-            parts = Counters()
-            for part in reply["parts"]:
-                parts = parts.plus(figure_counters(part["amounts"]))
-            self.assertEqual((parts, figure_counters(reply["figure"])), (truth, truth), reply)
-        return interface
-
-    def tun(self, name, rx, tx):
-        tun = links.Tun(self.lab, name)
-        tun.push(rx, tx)
-        tun.settled()
-        return tun
-
-    def gone(self, daemon, name, rx, tx):
-        """A tun that counted so much and went; its id."""
-        tun = self.tun(name, rx, tx)
-        truth = tun.since_base()
-        tun.delete()
-        self.assert_total(daemon, name, truth)
-        return daemon.client.interface(name)["id"], truth
-
+class Changes(ChangeCase):
     # MARK: Who may
 
     def test_only_root_and_the_group_may_change_things_and_only_over_the_unix_socket(self):
@@ -154,7 +59,7 @@ class Changes(LabCase):
                     self.assertEqual(self.changes(daemon)[0]["undone"]["uid"], NOBODY)
 
     def test_a_group_that_is_not_there_leaves_it_to_root(self):
-        daemon = super().daemon(api="ChangeGroup=\n")
+        daemon = self.daemon(group="")
         self.tun("tun0", 20_000, 10_000)
         self.make(daemon, self.renaming("tun0", "Office"))
         reply = as_user(NOBODY, NOBODY, [GROUP], lambda: self.ask(daemon, self.forgetting("tun0")).json)
@@ -312,163 +217,6 @@ class Changes(LabCase):
         daemon.restart()
         self.assertEqual(daemon.client.interface("eth0")["share"], "added")
         self.refused(daemon, self.merging("tun0", "eth0"), 409, "shares_differ")
-
-    def assert_metrics(self, daemon, truth):
-        """Byte counters by id and what is merged; the links of the truth and no other."""
-        found = {}
-        for (name, labels), value in daemon.client.metrics().items():
-            labels = dict(labels)
-            if name in ("iftally_receive_bytes_total", "iftally_transmit_bytes_total") and labels["interface"] != "lo":
-                found.setdefault((labels["id"], labels.get("merged")), {})[name] = value
-        self.assertEqual(found, {key: {"iftally_receive_bytes_total": amounts.rx_bytes,
-                                       "iftally_transmit_bytes_total": amounts.tx_bytes}
-                                 for key, amounts in truth.items()})
-
-    # MARK: Forget
-
-    def test_forgotten_history_is_hidden_and_the_link_goes_on_from_nothing(self):
-        daemon = self.daemon()
-        tun = self.tun("tun0", 30_000, 20_000)
-        gone, first = self.gone(daemon, "old0", 10_000, 5_000)
-        before, id = self.figures(daemon), daemon.client.interface("tun0")["id"]
-        kept = tun.since_base()
-        made = self.make(daemon, self.forgetting("tun0"))
-        new = made["interface"]["id"]
-        self.assertNotEqual(new, id)
-        self.assert_adds_up(daemon, "tun0", Counters())
-        self.assertEqual(daemon.client.ask(target(id)).status, 404)
-        self.assertIsNone(self.make(daemon, self.forgetting(gone))["interface"])
-        self.assertEqual(daemon.client.ask(target("old0")).status, 404)
-        self.assert_metrics(daemon, {(new, None): Counters()})
-        self.assertEqual(figure_counters(daemon.client.present("/v1/totals")["total"]), Counters())
-        tun.push(4_000, 3_000)
-        tun.settled()
-        later = tun.since_base().minus(kept)
-        self.assert_adds_up(daemon, "tun0", later)
-        daemon.kill()
-        tun.push(2_000, 1_000)
-        daemon.start()
-        later = tun.since_base().minus(kept)
-        self.assert_adds_up(daemon, "tun0", later)
-        self.assertEqual([each["id"] for each in daemon.client.interfaces() if each["name"] != "lo"], [new])
-        # A link of a forgotten name is a new one.
-        back = self.tun("old0", 700, 600)
-        self.assert_adds_up(daemon, "old0", back.since_base())
-        self.assertNotEqual(daemon.client.interface("old0")["id"], gone)
-        self.make(daemon, self.undoing(made["change"]["id"]))
-        self.assert_adds_up(daemon, id, kept)
-        self.assert_adds_up(daemon, new, later)
-        self.assertEqual(daemon.client.interface("tun0")["id"], new)
-        tun.push(500, 400)
-        tun.settled()
-        # Both of them, of one device, are one again if that is wanted; the one that is there stays what it is.
-        self.make(daemon, self.merging(new, id))
-        everything = tun.since_base()
-        interface = self.assert_adds_up(daemon, id, everything)
-        self.assertEqual((interface["id"], interface["present"], interface["up"]), (id, True, True))
-        daemon.restart()
-        self.assert_adds_up(daemon, "tun0", everything)
-        self.assertEqual(before[0][id][4], kept)
-
-    def test_a_kill_right_after_each_change_leaves_what_was_answered(self):
-        daemon = self.daemon()
-        self.gone(daemon, "old0", 10_000, 5_000)
-        tun = self.tun("tun0", 30_000, 20_000)
-        base = Counters()
-        for asked in (self.renaming("tun0", "Office"), self.merging("old0", "tun0"), self.forgetting("tun0")):
-            made = self.make(daemon, asked)
-            daemon.kill()
-            forgets = asked[0] == "DELETE"
-            base = tun.since_base() if forgets else base
-            tun.push(1_000, 500)
-            daemon.start()
-            expected = tun.since_base().minus(base)
-            if asked == self.merging("old0", "tun0"):
-                expected = expected.plus(Counters(10_000, 5_000, *tuple(self.packets)))
-            self.assert_adds_up(daemon, "tun0", expected)
-            self.assertEqual(self.changes(daemon)[0]["id"], made["change"]["id"])
-            if forgets:
-                self.assertEqual(daemon.client.interface("tun0")["id"], made["interface"]["id"])
-                self.assertNotIn("title", daemon.client.interface("tun0"))
-            undone = self.make(daemon, self.undoing(made["change"]["id"]))
-            daemon.kill()
-            daemon.start()
-            self.assertEqual(self.changes(daemon)[0]["undone"]["at"], undone["change"]["undone"]["at"])
-            if not forgets:
-                self.assert_adds_up(daemon, "tun0", tun.since_base())
-
-    @property
-    def packets(self):
-        (_, _, rx, tx), = [amounts for name, amounts in self.lab.truth.by_name().items() if name == "old0"]
-        return rx, tx
-
-    def test_a_store_that_cannot_be_written_changes_nothing(self):
-        disk = self.lab.disk("small", "1m")
-        daemon = self.daemon(store=os.path.join(disk, "store"))
-        self.gone(daemon, "old0", 10_000, 5_000)
-        tun = self.tun("tun0", 30_000, 20_000)
-        title = self.make(daemon, self.renaming("tun0", "Office"))["change"]["id"]
-        fill = os.path.join(disk, "fill")
-        with open(fill, "wb", buffering=0) as handle:
-            try:
-                while True:
-                    handle.write(bytes(4096))
-            except OSError:
-                pass
-        everything = (self.renaming("tun0", "Mine"), self.merging("old0", "tun0"), self.forgetting("tun0"),
-                      self.undoing(title))
-        # What is left of the WAL may hold one or two more.
-        for _ in range(100):
-            if self.ask(daemon, self.renaming("old0", "a")).status != 200:
-                break
-        for asked in everything:
-            with self.subTest(asked=asked):
-                self.refused(daemon, asked, 503, "not_stored")
-        tun.push(2_000, 1_000)
-        self.assert_total(daemon, "tun0", tun.since_base())
-        os.unlink(fill)
-        for asked in everything[1:]:
-            self.make(daemon, self.undoing(self.make(daemon, asked)["change"]["id"])) if asked != everything[-1] \
-                else self.make(daemon, asked)
-        self.assertNotIn("title", daemon.client.interface("id:%s" % self.id_of_title(daemon)))
-
-    def id_of_title(self, daemon):
-        return next(each["interface"]["id"][3:] for each in self.changes(daemon) if each["after"] == "Office")
-
-    def test_a_store_that_was_never_writable_is_told(self):
-        disk = self.lab.disk("fragile", "8m")
-        daemon = self.daemon(store=os.path.join(disk, "store"))
-        daemon.stop()
-        self.lab.make_read_only(disk)
-        daemon.start()
-        self.tun("tun0", 30_000, 20_000)
-        for asked in (self.renaming("tun0", "Mine"), self.forgetting("tun0")):
-            self.refused(daemon, asked, 503, "not_stored")
-
-    def test_forgotten_history_that_is_not_kept_is_deleted(self):
-        daemon = self.daemon()
-        daemon.configure(f"[Store]\nDirectory={daemon.store}\nForgottenDays=0\n[Api]\nSocket={daemon.socket}\n")
-        daemon.restart()
-        tun = self.tun("tun0", 30_000, 20_000)
-        id = int(daemon.client.interface("tun0")["id"][3:])
-        made = self.make(daemon, self.forgetting("tun0"))
-        self.refused(daemon, self.undoing(made["change"]["id"]), 409, "deleted")
-        kept = tun.since_base()
-        for _ in range(3):
-            tun.push(1_000, 1_000)
-            daemon.restart()
-        self.assert_adds_up(daemon, "tun0", tun.since_base().minus(kept))
-        path = daemon.client.status()["store"]["path"]
-        daemon.stop()
-        database = sqlite3.connect(path)
-        for table in ("bucket", "link_total", "incarnation", "gap"):
-            count, = database.execute(f"SELECT count(*) FROM {table} WHERE link = ?", (id,)).fetchone()
-            self.assertEqual(count, 0, table)
-        self.assertEqual(database.execute("SELECT count(*) FROM link WHERE id = ?", (id,)).fetchone(), (0,))
-        self.assertEqual(database.execute("SELECT count(*) FROM deleted_link").fetchone(), (0,))
-        database.close()
-        daemon.start()
-        self.refused(daemon, self.undoing(made["change"]["id"]), 409, "deleted")
 
     # MARK: The command
 

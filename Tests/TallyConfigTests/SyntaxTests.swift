@@ -50,9 +50,12 @@ func empty() throws {
     (
       "[Api]\nSokcet=/x",
       "2: unknown key Sokcet= in [Api] (did you mean Socket=?); "
-        + "allowed: Socket=, SocketMode=, SocketGroup=, Tcp=, AllowedHosts="
+        + "allowed: Socket=, SocketMode=, SocketGroup=, Tcp=, AllowedHosts=, ChangeGroup="
     ),
-    ("[Store]\nsocket=/x", "2: unknown key socket= in [Store] (Socket= belongs to [Api]); allowed: Directory=, ForgottenDays="),
+    (
+      "[Store]\nsocket=/x",
+      "2: unknown key socket= in [Store] (Socket= belongs to [Api]); allowed: Directory=, ForgottenDays="
+    ),
     ("[Store]\nRetention=1", "2: unknown key Retention= in [Store]; allowed: Directory=, ForgottenDays="),
     (
       "\n[api]\nx=1",
