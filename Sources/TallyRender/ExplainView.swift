@@ -67,7 +67,7 @@ private func lives(_ reply: ExplainReply, _ style: Style) -> [(String, String)] 
     return (
       "\(life.number)",
       "\(writtenTime(life.opened)) to \(life.closed.map(writtenTime) ?? "now"): \(life.text); \(counted)\(place) "
-        + "(index \(life.ifindex)\(inode), boot \(life.bootID.prefix(8)))"
+        + "(\(life.interface.map { "\(displayed($0)), " } ?? "")index \(life.ifindex)\(inode), boot \(life.bootID.prefix(8)))"
     )
   }
 }

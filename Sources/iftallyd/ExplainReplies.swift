@@ -57,7 +57,7 @@ extension Api {
     let gaps = rows.gaps.map { ($0, $0.mayHideBytes(of: sightings, lives: rows.incarnations)) }
     let resets = gaps.filter { $0.0.reason == .counterReset }
     let others = gaps.filter { $0.0.reason != .counterReset }
-    let words = ExplainWords(record: record, watchedSince: ledger.watchedSince)
+    let words = ExplainWords(record: record, isMerged: parts.count > 1, watchedSince: ledger.watchedSince)
     var flags: BucketFlags = []
     for row in rows.rows { flags.formUnion(row.flags) }
     return ExplainReply(

@@ -6,6 +6,8 @@ import TallyWire
 /// What is said of the figures of one link.
 struct ExplainWords {
   let record: LinkRecord
+  /// Others were merged into it: of each life it is said whose it was.
+  let isMerged: Bool
   /// UTC seconds.
   let watchedSince: Int64
 
@@ -69,7 +71,8 @@ struct ExplainWords {
   func incarnation(_ life: Incarnation, number: Int, _ asked: UsageRequest) -> ExplainReply.Incarnation {
     let isWhole = life.opened >= asked.from && life.closed.map { $0 < asked.to } ?? true
     return ExplainReply.Incarnation(
-      number: number, bootID: life.bootID.text, ifindex: life.ifindex, inode: life.inode == 0 ? nil : life.inode,
+      number: number, interface: isMerged ? "id:\(life.link)" : nil, bootID: life.bootID.text, ifindex: life.ifindex,
+      inode: life.inode == 0 ? nil : life.inode,
       opened: rfc3339(seconds: life.opened), birth: life.birth.rawValue,
       closed: life.closed.map { rfc3339(seconds: $0) }, death: life.death?.rawValue,
       text: phrase(life.birth) + "; " + (life.death.map(phrase) ?? "still there"), isWhole: isWhole,

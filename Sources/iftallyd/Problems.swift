@@ -29,8 +29,8 @@ struct RequestError: Error {
   static func unknownInterface(_ name: String) -> RequestError {
     RequestError(
       code: Problem.Code.unknownInterface, status: 404, title: "Unknown interface",
-      detail: "no interface '\(name)' was ever seen in this network namespace",
-      remedy: "GET /v1/interfaces lists those that were")
+      detail: "no interface '\(name)' is known in this network namespace",
+      remedy: "GET /v1/interfaces lists those that are")
   }
 
   static func tooMuch(_ detail: String) -> RequestError {

@@ -167,6 +167,9 @@ class Changes(ChangeCase):
             interface = self.assert_adds_up(daemon, name, both)
             self.assertEqual((interface["id"], interface["present"]), (ids["new"], True))
         self.assertEqual(interface["incarnations"], 2)
+        lives = daemon.client.present("/v1/explain", interface="tun0")["incarnations"]
+        self.assertEqual([(life["interface"], figure_counters(life["counted"]) if life["counted"] else None)
+                          for life in lives], [(old, first), (ids["new"], tun.since_base())])
         self.assertEqual([each["name"] for each in daemon.client.interfaces() if each["name"] != "lo"], ["tun0"])
         after = daemon.client.present("/v1/totals")
         self.assertEqual(figure_counters(after["total"]), figure_counters(machine["total"]))
