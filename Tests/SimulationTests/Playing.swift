@@ -15,6 +15,8 @@ final class Playing {
   var shown = Shown()
   /// The last answer at each resolution.
   var answers: [Tier: UsageRows] = [:]
+  /// Changes that were answered, by number, as they were last: they hold whatever comes.
+  private var promised: [Int64: Change] = [:]
   /// The last process ended without having committed all that it told.
   private var isCut = false
   private var hasMovedIn = false
@@ -70,6 +72,7 @@ final class Playing {
     case .zone:
       shown.forgetAll()
       machine.setZone(World.zones.randomElement(using: &dice)!)
+    case .change: change(&dice)
     case .ask: ask(Tier.allCases.randomElement(using: &dice)!)
     case .askOften: for tier in Tier.allCases { ask(tier) }
     case .trouble: machine.weather.trouble = [.full, .notWritable, .io, .busy].randomElement(using: &dice)!
@@ -129,6 +132,39 @@ final class Playing {
       shown.forgetUncommitted(machine.disk.model)
     }
     isCut = machine.process?.store == nil
+    if let process = machine.process, process.store != nil { checkPromises(process) }
+  }
+
+  /// A person asks for something, of any record.
+  private func change(_ dice: inout Seeded) {
+    guard let process = machine.process, process.isServing else { return }
+    let counting = process.counting
+    let slots = process.ledger.records.indices
+    guard let one = slots.randomElement(using: &dice), let other = slots.randomElement(using: &dice) else { return }
+    let number = Int64.random(in: 1...Int64(max(1, process.ledger.changes.count)), using: &dice)
+    let requests: [ChangeRequest] = [
+      .rename(one, title: "title \(number)"), .merge(one, into: other), .forget(one), .undo(number), .undo(number),
+    ]
+    guard let request = requests.randomElement(using: &dice) else { return }
+    counting.history.whenIdle { [unowned self, unowned process] in
+      guard let change = try? process.ledger.plan(request, at: machine.now.utcSeconds, uid: 0) else { return }
+      machine.tell("\(request) is asked for")
+      counting.make(change) { [unowned self, unowned process] error in
+        let isMade = process.ledger.changes.contains(change)
+        if isMade != (error == nil) {
+          broken = "\(request): \(error.map { "\($0.kind)" } ?? "stored"), made: \(isMade)"
+        }
+        if error == nil { promised[change.id] = change }
+      }
+    }
+  }
+
+  private func checkPromises(_ process: SimulatedProcess) {
+    for change in promised.values {
+      let kept = process.ledger.changes.first { $0.id == change.id }
+      // It may have been undone without an answer.
+      if kept == nil || change.undone != nil && kept != change { broken = "\(change) was answered and is lost" }
+    }
   }
 
   func stop() {

@@ -10,6 +10,7 @@ enum Operation: String, CaseIterable {
   case trouble, relief, stall, slowReads, vanish, comeBack
   case kill, stop, start, reboot, powerLoss
   case glitch, reset, stepBack
+  case change
 }
 
 struct Step {
@@ -97,6 +98,14 @@ extension World {
     name: "everything but odd drivers",
     weights: traffic + lives + nuisances + disks + files + absences + disasters, byIdentity: false,
     hasPeriods: false, share: 30)
+  static let changed = World(
+    name: "people change what is shown",
+    weights: traffic + lives + disks + absences + [(.change, 8), (.suspend, 1), (.callsFail, 1), (.askOften, 1)],
+    byIdentity: false, hasPeriods: false, share: 15)
+  static let realStoreChanged = World(
+    name: "the real store, and people who change what is shown",
+    weights: traffic + lives + disks + absences + [(.change, 8)], byIdentity: false, hasPeriods: false,
+    hasFiles: true, share: 2)
   static let oddDrivers = World(
     name: "odd drivers", weights: traffic + lives + moves + nuisances + disks + odd, hasPeriods: false, share: 10)
   static let narrow = World(
@@ -116,7 +125,7 @@ extension World {
   /// All whose histories are many and short.
   static let all = [
     nothingUnseen, periods, absentPeriods, livingPeriods, recreated, killed, everything, oddDrivers, narrow, blind,
-    realStore, realStoreKilled,
+    changed, realStore, realStoreKilled, realStoreChanged,
   ]
 }
 
