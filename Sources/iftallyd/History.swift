@@ -238,6 +238,8 @@ final class History {
   /// Hands over everything and waits for it, at the end of the process; returns why it could not be written.
   func finish(_ sampler: Sampler, deadlineSeconds: Int) -> StoreError? {
     guard let workers else { return nil }
+    // Nobody can be answered any more.
+    jobs = []
     // Were the one being written to fail, a commit behind it would be refused: the last one has to hold both.
     if inFlight != nil { workers.waitForCommits(deadlineSeconds: deadlineSeconds / 2) }
     collect()
