@@ -1,14 +1,14 @@
 // Changes to what is shown: planned without effect, made when they are stored, undone, and at last deleted.
 
-/// What changes made of the records, by slot.
+/// What changes made of the records.
 struct ChangedRecords: Sendable {
   var log: [Change] = []
-  /// Slot of a merged record -> slot of the one that it is shown with. Never a circle.
-  var merges: [Int: Int] = [:]
+  /// Merged record -> the one that it is shown with. Never a circle.
+  var merges: [LinkID: LinkID] = [:]
   /// Records that are hidden with all that is merged into them.
-  var forgotten: Set<Int> = []
+  var forgotten: Set<LinkID> = []
   /// Hidden ones that the store was told to delete.
-  var deleted: Set<Int> = []
+  var deleted: Set<LinkID> = []
   /// For the next commit.
   var untold: [Change] = []
   var deletions: [LinkID] = []
@@ -59,13 +59,13 @@ extension Ledger {
 
   private func checkShown(_ slot: Int) throws(ChangeError) {
     if isHidden(slot) { throw .forgotten }
-    if let target = changed.merges[slot] { throw .merged(into: records[target].id) }
+    if let target = changed.merges[records[slot].id] { throw .merged(into: target) }
   }
 
   private func planUndo(of id: Int64, at second: Int64, uid: UInt32) throws(ChangeError) -> Change {
     guard var change = changed.log.first(where: { $0.id == id }) else { throw .unknownChange }
     guard change.undone == nil else { throw .alreadyUndone }
-    guard let slot = slot(id: change.link), !changed.deleted.contains(root(of: slot)) else { throw .deleted }
+    guard let slot = slot(id: change.link), !isDeleted(slot) else { throw .deleted }
     if change.action != .forget, isHidden(slot) { throw .forgotten }
     let last = changed.log.last { $0.link == change.link && $0.action == change.action && $0.undone == nil }
     if let last, last.id != id { throw .superseded(by: last.id) }
@@ -98,7 +98,7 @@ extension Ledger {
     linkChanges &+= 1
     switch change.action {
     case .rename: break
-    case .merge: changed.merges[slot] = records[slot].mergedInto.flatMap { self.slot(id: $0) }
+    case .merge: changed.merges[change.link] = records[slot].mergedInto
     case .forget:
       if records[slot].forgotten == nil { remember(slot) } else { forget(slot) }
     }
@@ -106,7 +106,7 @@ extension Ledger {
 
   private mutating func forget(_ slot: Int) {
     let parts = parts(of: slot)
-    changed.forgotten.insert(slot)
+    changed.forgotten.insert(records[slot].id)
     for part in parts where slots[records[part].key] == part {
       slots[records[part].key] = bearer(of: records[part].key)
     }
@@ -117,7 +117,7 @@ extension Ledger {
   }
 
   private mutating func remember(_ slot: Int) {
-    changed.forgotten.remove(slot)
+    changed.forgotten.remove(records[slot].id)
     for part in parts(of: slot) where slots[records[part].key] == nil { slots[records[part].key] = part }
   }
 
@@ -145,15 +145,17 @@ extension Ledger {
   /// Has the store delete what was forgotten before this, UTC seconds: it cannot be brought back any more.
   package mutating func deleteForgotten(before second: Int64) {
     guard hidesRecords else { return }
-    for slot in changed.forgotten.subtracting(changed.deleted) {
-      guard let since = records[slot].forgotten, since <= second else { continue }
-      changed.deleted.insert(slot)
+    for id in changed.forgotten.subtracting(changed.deleted) {
+      guard let slot = slot(id: id), let since = records[slot].forgotten, since <= second else { continue }
+      changed.deleted.insert(id)
       changed.deletions += parts(of: slot).map { records[$0].id }
     }
   }
 
   /// The store has it no more.
-  func isDeleted(_ slot: Int) -> Bool { !changed.deleted.isEmpty && changed.deleted.contains(root(of: slot)) }
+  func isDeleted(_ slot: Int) -> Bool {
+    !changed.deleted.isEmpty && changed.deleted.contains(records[root(of: slot)].id)
+  }
 
   // MARK: Resuming
 
@@ -163,11 +165,12 @@ extension Ledger {
     changed.log = stored.changes
     nextID = max(nextID, stored.highestLink &+ 1)
     for slot in records.indices {
+      let record = records[slot]
       // Checked, since a damaged store must not make us run in a circle.
-      if let target = records[slot].mergedInto.flatMap({ self.slot(id: $0) }), root(of: target) != slot {
-        changed.merges[slot] = target
+      if let target = record.mergedInto, let place = self.slot(id: target), root(of: place) != slot {
+        changed.merges[record.id] = target
       }
-      if records[slot].forgotten != nil { changed.forgotten.insert(slot) }
+      if record.forgotten != nil { changed.forgotten.insert(record.id) }
     }
     guard !changed.forgotten.isEmpty else { return }
     slots.removeAll(keepingCapacity: true)

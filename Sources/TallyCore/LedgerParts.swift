@@ -3,24 +3,25 @@
 extension Ledger {
   /// The slot of the record that this one is shown with: its own, or the one that it was merged into.
   package func root(of slot: Int) -> Int {
-    var slot = slot
-    while let next = changed.merges[slot] { slot = next }
-    return slot
+    guard !changed.merges.isEmpty, var id = changed.merges[records[slot].id] else { return slot }
+    while let next = changed.merges[id] { id = next }
+    return self.slot(id: id) ?? slot
   }
 
   /// Its history was forgotten: nothing of it is shown.
   package func isHidden(_ slot: Int) -> Bool {
-    !changed.forgotten.isEmpty && changed.forgotten.contains(root(of: slot))
+    !changed.forgotten.isEmpty && changed.forgotten.contains(records[root(of: slot)].id)
   }
 
   /// The interfaces that are shown, by the slots of their own records.
   package var shown: [Int] {
-    records.indices.filter { changed.merges[$0] == nil && !changed.forgotten.contains($0) }
+    records.indices.filter { changed.merges[records[$0].id] == nil && !changed.forgotten.contains(records[$0].id) }
   }
 
   /// The records whose figures are added up in an interface, its own first.
   package func parts(of slot: Int) -> [Int] {
-    changed.merges.isEmpty ? [slot] : [slot] + changed.merges.keys.filter { root(of: $0) == slot }.sorted()
+    if changed.merges.isEmpty { return [slot] }
+    return [slot] + changed.merges.keys.sorted().compactMap(slot(id:)).filter { $0 != slot && root(of: $0) == slot }
   }
 
   /// The part whose link is there and speaks for the state of the interface; nil when none is.
