@@ -53,6 +53,16 @@ package struct LinkRecord: Hashable, Sendable {
   package var isAdded: Bool?
   /// What carried it last.
   package var carrier: LinkID?
+  /// By the rules; an identity has a record for each label that it was counted under.
+  package var label: String?
+  /// The rule that decided last; nil in stores of before rules.
+  package var rule: String?
+  /// The group that its bytes are booked to. Such a record holds a baseline, counts nothing and goes with its link.
+  package var group: LinkID?
+  /// It is not counted; as of a group's member, its record goes with its link.
+  package var isIgnored = false
+  /// Of a group: how many lives it is made of.
+  package var memberLives: UInt32 = 0
 
   package init(
     id: LinkID, key: String, name: LinkName, kind: Kind, type: String, firstSeen: Int64, lastSeen: Int64,
@@ -84,6 +94,10 @@ package enum BirthCause: String, Sendable {
   case bornUnseen = "born_unseen"
   /// The counter went back within one incarnation and stayed there: the driver reset it.
   case counterReset = "counter_reset"
+  /// A rule gave it another label, or took it out of a group: counts from where the record before ended.
+  case relabelled
+  /// It was ignored until then: counts from its reading of that moment.
+  case ignoredBefore = "ignored_before"
 }
 
 /// Why one life of a link ended.
@@ -94,6 +108,10 @@ package enum DeathCause: String, Sendable {
   case vanished
   case reboot
   case counterReset = "counter_reset"
+  /// A rule gave it another label or put it into a group, whose record goes on.
+  case relabelled
+  /// It is not counted any more.
+  case ignored
 }
 
 /// What one life counted, and the minutes that it was put into.

@@ -7,6 +7,7 @@ package struct RequestTarget: Hashable, Sendable {
   package static let usage = RequestTarget(path: "/v1/usage")
   package static let explain = RequestTarget(path: "/v1/explain")
   package static let totals = RequestTarget(path: "/v1/totals")
+  package static let rules = RequestTarget(path: "/v1/rules")
   package static let metrics = RequestTarget(path: "/metrics")
 
   /// One interface by escaped name or "id:3".

@@ -55,7 +55,7 @@ final class Api {
     let now = try present()
     let addresses = addressesByName()
     let gaps = coverageGaps()
-    let order = ledger.records.indices.sorted { a, b in
+    let order = ledger.shownSlots.sorted { a, b in
       (ledger.isPresent(a) ? 0 : 1, facts(a)?.ifindex ?? 0, ledger.records[a].id)
         < (ledger.isPresent(b) ? 0 : 1, facts(b)?.ifindex ?? 0, ledger.records[b].id)
     }
@@ -98,14 +98,18 @@ final class Api {
     let place = place(slot, state)
     let designation = isPresent ? facts.flatMap { state.designations[$0.ifindex] } : nil
     let classification = designation?.classification ?? facts.map(classify)
+    let members = ledger.members(slot: slot)
     let known =
       classification
       ?? Classification(kind: record.kind, type: record.type, touchesMedium: place.share == .added, why: "")
     return Interface(
       id: "id:\(record.id)", name: record.name.escaped, kind: record.kind.rawValue, type: record.type,
       touchesMedium: place.share == .added,
-      why: classification?.why ?? "as it was classified when it was last seen", present: isPresent,
-      up: isPresent && facts?.isUp ?? false, ifindex: isPresent ? facts?.ifindex : nil,
+      why: members.map { groupWords(present: $0.present, lives: $0.lives) } ?? classification?.why
+        ?? "as it was classified when it was last seen",
+      label: record.label, rule: record.rule, metered: designation?.set.isMetered,
+      group: members.map { Interface.Group(present: $0.present, lives: $0.lives) }, present: isPresent,
+      up: isPresent && facts?.isUp ?? (members != nil), ifindex: isPresent ? facts?.ifindex : nil,
       mac: isPresent ? facts.flatMap { mac($0.address) } : nil, mtu: isPresent ? facts?.mtu : nil,
       speedMbit: isPresent ? facts?.speedMbit : nil,
       driver: facts.flatMap { $0.driver.isEmpty ? nil : $0.driver },
@@ -116,7 +120,7 @@ final class Api {
       counts: counts(known, facts ?? LinkFacts()), counted: CountedReply(counted(known, facts ?? LinkFacts())),
       share: place.share.word, shareWhy: place.why, carriers: place.carriers,
       firstSeen: rfc3339(seconds: record.firstSeen), lastSeen: lastSeen(record, isPresent, now),
-      incarnations: Int(record.resets) + 1, total: total(record, isPresent, gaps, now),
+      incarnations: members?.lives ?? Int(record.resets) + 1, total: total(record, isPresent, gaps, now),
       today: today(slot, record, gaps, now),
       rate: isPresent ? rate(slot) : nil)
   }
@@ -189,6 +193,10 @@ final class Api {
         since: rfc3339(seconds: since), asOf: rfc3339(now.utc, fraction: 3), resets: resets,
         gaps: quality.gaps))
   }
+}
+
+private func groupWords(present: Int, lives: Int) -> String {
+  "a group: \(present) of its links are here, and it is made of \(lives) lives, which are not kept one by one"
 }
 
 /// Six digits: a gap of a minute in a year still shows. Rounded down, since a gap must not round away.

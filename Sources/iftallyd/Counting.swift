@@ -69,7 +69,7 @@ final class Counting {
     loadToday()
     recallGaps()
     say(
-      .info, "started", "watching \(sampler.ledger.presentCount) links, \(sampler.ledger.records.count) known")
+      .info, "started", "watching \(sampler.ledger.presentCount) links, \(sampler.ledger.shownCount) known")
     return true
   }
 

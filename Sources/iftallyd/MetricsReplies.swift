@@ -13,7 +13,7 @@ extension Api {
   }
 
   private func interfaceFamilies() -> [MetricFamily] {
-    let records = ledger.records.indices.map { ledger.record(slot: $0) }
+    let records = ledger.shownSlots.map { ledger.record(slot: $0) }
     func family(_ name: String, _ help: String, _ value: (Amounts) -> UInt64) -> MetricFamily {
       MetricFamily(
         name: name, kind: .counter, help: help,
@@ -26,13 +26,14 @@ extension Api {
     let info = MetricFamily(
       name: "iftally_interface_info", kind: .gauge,
       help: "What an interface is; 1 while it is present. Its figures are estimates from its counter.",
-      samples: ledger.records.indices.map { slot in
+      samples: ledger.shownSlots.map { slot in
         let record = ledger.records[slot]
         return MetricFamily.Sample(
           labels: [
             ("interface", record.name.escaped), ("id", "id:\(record.id)"), ("kind", record.kind.rawValue),
             ("type", record.type), ("nature", natureEstimate),
-            ("completeness", record.totalIsAtLeast ? "at_least" : "complete"),
+            ("completeness", record.totalIsAtLeast ? "at_least" : "complete"), ("label", record.label ?? ""),
+            ("rule", record.rule ?? ""),
           ], .integer(ledger.isPresent(slot) ? 1 : 0))
       })
     return [
@@ -91,7 +92,10 @@ extension Api {
         "iftally_store_size_bytes", .gauge, "Size of the store on disk.",
         .integer(UInt64(max(0, history.sizeBytes)))),
       one("iftally_links_present", .gauge, "Links that are there now.", .integer(UInt64(ledger.presentCount))),
-      one("iftally_links_known", .gauge, "Links with a history.", .integer(UInt64(ledger.records.count))),
+      one("iftally_links_known", .gauge, "Links with a history.", .integer(UInt64(ledger.shownCount))),
+      one(
+        "iftally_links_ignored", .gauge, "Links that are there now and not counted, as rules say.",
+        .integer(UInt64(ledger.decisions.count { $0.isIgnored }))),
       count("iftally_loop_wakeups_total", "Returns of the event loop from its wait.", wakeUps()),
     ]
   }

@@ -45,7 +45,9 @@ struct RequestError: Error {
 
   static let notFound = RequestError(
     code: Problem.Code.notFound, status: 404, title: "No such route", detail: "nothing is served at this path",
-    remedy: "GET /v1/status, /v1/interfaces, /v1/interfaces/NAME, /v1/usage, /v1/explain, /v1/totals, /metrics or /")
+    remedy:
+      "GET /v1/status, /v1/interfaces, /v1/interfaces/NAME, /v1/usage, /v1/explain, /v1/totals, /v1/rules, /metrics or /"
+  )
 
   static func methodNotAllowed(_ method: String) -> RequestError {
     RequestError(

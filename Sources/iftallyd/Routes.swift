@@ -44,6 +44,7 @@ extension Api {
     Route("/v1/totals", totalsParameters) { api, request, exchange throws(RequestError) in
       try api.totals(request.target.query, exchange)
     },
+    Route("/v1/rules", isPresent: true) { api, _, _ throws(RequestError) in try api.rules() },
     Route("/metrics", isPresent: true) { api, _, _ throws(RequestError) in try api.metrics() },
     Route("/", Page.html, "text/html"),
     Route("/page.css", Page.style, "text/css"),

@@ -7,11 +7,12 @@ import TallyWire
 
 /// A parsed question about the past.
 struct UsageRequest {
-  static let parameters = ["interface", "kind", "from", "to", "resolution", "limit"]
+  static let parameters = ["interface", "kind", "label", "from", "to", "resolution", "limit"]
 
-  /// nil: all.
-  var slots: [Int]?
+  /// nil: all. Ids, since a slot may be another's when the disk has answered.
+  var links: [LinkID]?
   var kinds: Set<Kind>
+  var labels: Set<String>
   /// UTC seconds, whole periods.
   var from: Int64
   var to: Int64
@@ -41,8 +42,7 @@ extension Api {
   /// What the store is asked for a request.
   func query(_ asked: UsageRequest) -> UsageQuery {
     UsageQuery(
-      links: asked.slots.map { $0.map { ledger.records[$0].id } }, tier: asked.resolution.tier, from: asked.from,
-      to: asked.to)
+      links: asked.links, tier: asked.resolution.tier, from: asked.from, to: asked.to)
   }
 
   /// Answers from what the store has of the query's span and what came after it.
@@ -74,6 +74,7 @@ extension Api {
   func parse(_ query: [HTTPTarget.QueryItem], at now: Moment) throws(RequestError) -> UsageRequest {
     var names: [[UInt8]] = []
     var kinds: Set<Kind> = []
+    var labels: Set<String> = []
     var single: [String: String] = [:]
     for item in query {
       let name = String(decoding: item.name, as: UTF8.self)
@@ -88,18 +89,19 @@ extension Api {
           }
           kinds.insert(kind)
         }
+      case "label": labels.insert(String(decoding: item.value, as: UTF8.self))
       default:
         guard single.updateValue(String(decoding: item.value, as: UTF8.self), forKey: name) == nil else {
           throw .badParameter(name, "it is given twice", remedy: "give it once")
         }
       }
     }
-    var slots: [Int]?
-    var seen: Set<Int> = []
+    var links: [LinkID]?
+    var seen: Set<LinkID> = []
     for name in names {
-      let slot = try slot(named: name)
+      let link = ledger.records[try slot(named: name)].id
       // Thousands of times the same name fit into one request, and must not make an answer of thousands of series.
-      if seen.insert(slot).inserted { slots = (slots ?? []) + [slot] }
+      if seen.insert(link).inserted { links = (links ?? []) + [link] }
     }
     let (from, to, resolution) = try span(single, at: now)
     var limit: Int?
@@ -109,7 +111,8 @@ extension Api {
       }
       limit = number
     }
-    return UsageRequest(slots: slots, kinds: kinds, from: from, to: to, resolution: resolution, limit: limit)
+    return UsageRequest(
+      links: links, kinds: kinds, labels: labels, from: from, to: to, resolution: resolution, limit: limit)
   }
 
   /// The names that are joined in one value; a link whose own name holds the joint comes first.
@@ -197,13 +200,14 @@ extension Api {
     var gapsOf: [LinkID?: [Gap]] = [:]
     for gap in rows.gaps { gapsOf[gap.link, default: []].append(gap) }
     let livesOf = Dictionary(grouping: rows.incarnations, by: \.link)
-    let slots = asked.slots ?? Array(ledger.records.indices)
+    let slots = asked.links?.compactMap { ledger.slot(id: $0) } ?? ledger.shownSlots
     var series: [(slot: Int, series: UsageSeries)] = []
     for slot in slots where asked.kinds.isEmpty || asked.kinds.contains(ledger.records[slot].kind) {
+      if !asked.labels.isEmpty, !(ledger.records[slot].label.map(asked.labels.contains) ?? false) { continue }
       let id = ledger.records[slot].id
       let points = byLink[id] ?? [:]
       // What was not named and did nothing in the span is no part of the answer.
-      if asked.slots == nil, points.isEmpty, !ledger.isPresent(slot) { continue }
+      if asked.links == nil, points.isEmpty, !ledger.isPresent(slot) { continue }
       let gaps = (gapsOf[nil] ?? []) + (gapsOf[id] ?? [])
       series.append((slot, one(slot, asked, points, gaps: gaps, lives: livesOf[id] ?? [], now)))
     }
@@ -265,6 +269,7 @@ extension Api {
     return UsageSeries(
       interface: SeriesInterface(
         id: "id:\(record.id)", name: record.name.escaped, kind: record.kind.rawValue, type: record.type,
+        label: record.label,
         present: ledger.isPresent(slot)),
       points: shown,
       sum: figure(sum.amounts, label, since: max(asked.from, since), resets: label.resets, now))
