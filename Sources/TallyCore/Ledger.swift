@@ -37,6 +37,8 @@ package struct Ledger: Sendable {
   var farEnds: [FarEnd: NearEnd] = [:]
   /// Counts links that came, went or changed: what was made of the facts before may be old.
   package internal(set) var linkChanges: UInt64 = 0
+  /// Counts lives that went on under another record: until a commit has that a crash would take it back.
+  package internal(set) var moves: UInt64 = 0
   /// The source tells of far ends that depart; else nothing waits for that.
   package var hearsFarEnds = false
 

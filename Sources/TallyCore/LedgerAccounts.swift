@@ -26,12 +26,16 @@ extension LinkRecord {
 extension Ledger {
   // MARK: Rules
 
-  /// Puts other rules in force. Call right after a sample, so that all until then was counted under the old ones:
+  /// Puts other rules in force. Call with the moment of the sample that was just taken, so that all until then was counted under the old ones:
   /// what is booked elsewhere from now on goes on from the readings of that sample.
   package mutating func apply(_ rules: [LinkRule], at now: Moment) {
     self.rules = rules
     linkChanges &+= 1
-    for position in lives.indices { settle(at: position, told: lives[position].counters, now) }
+    for position in lives.indices {
+      // A reading was left out where the link came or went meanwhile: what is ignored no longer waits for one.
+      let isRead = lives[position].account != nil || !lives[position].lags && lives[position].since == now.boot
+      settle(at: position, told: isRead ? lives[position].counters : nil, now)
+    }
   }
 
   func designate(_ facts: LinkFacts) -> Designation {
@@ -99,12 +103,14 @@ extension Ledger {
     flushOpen(at: position)
     let old = lives[position].slot
     let wasIgnored = lives[position].account == nil
+    if let account = lives[position].account {
+      records[account].lastSeen = now.utcSeconds
+      dirtySlots.insert(account)
+    }
     if records[old].isShown {
       recordIncarnation(
         lives[position], closed: now.utcSeconds, death: found.isIgnored ? .ignored : .relabelled, at: now)
       records[old].baseline = nil
-      records[old].lastSeen = now.utcSeconds
-      dirtySlots.insert(old)
     }
     let (slot, isNew) = slot(for: facts, found, at: now)
     if !isNew { records[slot].resets &+= 1 }
@@ -114,7 +120,8 @@ extension Ledger {
     }
     if wasIgnored || found.isIgnored {
       lives[position].held = []
-      lives[position].isRaised = false
+      // A dump may have been read before the event that it counts from.
+      lives[position].isRaised = wasIgnored
     }
     let since = bookedFrom(lives[position], now)
     lives[position].awaitsBase = false
@@ -129,6 +136,7 @@ extension Ledger {
     follow(facts, at: position, found, keepsKind: false, now)
     recordIncarnation(lives[position], closed: nil, death: nil, at: now)
     linkChanges &+= 1
+    moves &+= 1
     // A container's end is made before it is sent where it belongs; the record of that moment has nothing to tell.
     if !records[old].isShown || !records[slot].isShown && isEmpty(old) { remove(old) }
   }
@@ -140,6 +148,8 @@ extension Ledger {
   /// A reading of an ignored link: what passed is nobody's, and one that is ignored no longer counts from it.
   mutating func passBy(_ raw: LinkCounters, width: CounterWidth, at position: Int, _ now: Moment) {
     lives[position].counters = raw
+    lives[position].since = now.boot
+    lives[position].lags = false
     lives[position].isNarrow = width == .bits32
     if lives[position].awaitsBase { settle(at: position, told: raw, now) }
   }

@@ -83,6 +83,8 @@ final class Sampler {
   /// Puts other rules in force with a sample, so that what passed until then is counted under the old ones; when it fails,
   /// with the next one.
   func take(_ rules: [LinkRule]) {
+    // The first reads the events of links that just came, the second what these have counted.
+    attemptSample()
     newRules = rules
     attemptSample()
   }
@@ -127,7 +129,7 @@ final class Sampler {
     }
   }
 
-  /// Books the link events that wait; true when a link came or went. Counters of the others wait for a sample.
+  /// Books the link events that wait; true when a link came or went, or is counted under another record from now on. Counters of the others wait for a sample.
   func drainEvents() -> Bool {
     do {
       if !isListed { try readKept() }
@@ -141,7 +143,9 @@ final class Sampler {
       let tailsAreLeaving = drained.events.contains { event in
         if case .namespaceEnded(let namespace) = event { ledger.hasFarEnds(in: namespace) } else { false }
       }
+      let moves = ledger.moves
       ledger.apply(drained.events, at: now())
+      let hasMoved = ledger.moves != moves
       isBehind = isBehind || drained.overrun
       if isBehind {
         try sample()
@@ -150,7 +154,7 @@ final class Sampler {
         try sample()
         nextTailSample = now().boot + lastDurationNanoseconds * Sampler.tailSampleSpacing
       }
-      return drained.overrun || drained.events.contains { $0.bornOrDead != nil }
+      return drained.overrun || hasMoved || drained.events.contains { $0.bornOrDead != nil }
     } catch {
       failures &+= 1
       lastError = error

@@ -38,5 +38,6 @@ func installedFile() throws {
   let spoken = text.replacingOccurrences(of: "\n#(\\[Rule|[A-Z][A-Za-z]*=)", with: "\n$1", options: .regularExpression)
   var withRule = defaults
   withRule.rules = [LinkRule(name: "office")]
+  withRule.rules[0].set.group = ""
   #expect(try Configuration.load(file: folder.write("g", spoken), environment: [:]) == withRule)
 }

@@ -10,10 +10,10 @@ _iftally_interfaces() {
 _iftally() {
   local common='--json --socket --timeout --no-color -h --help'
   local figures='--unit --decimals --bits --bytes'
-  local selection='-i --interface --kind'
+  local selection='-i --interface --kind --label'
   local bounds='--from --to'
   local span="$bounds -l --limit"
-  local commands='live interfaces minutes fives hours days months years usage explain totals status doctor version help'
+  local commands='live interfaces minutes fives hours days months years usage explain totals rules status doctor version help'
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
   local command='' options='' words='' prefix='' i
   COMPREPLY=()
@@ -26,7 +26,7 @@ _iftally() {
   fi
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      -i | --interface | --kind | --from | --to | -l | --limit | -r | --resolution | -n | --count | --interval | \
+      -i | --interface | --kind | --label | --from | --to | -l | --limit | -r | --resolution | -n | --count | --interval | \
         --unit | --decimals | --socket | --timeout)
         i=$((i + 1))
         [ "${COMP_WORDS[i]}" != = ] || i=$((i + 1))
@@ -54,7 +54,7 @@ _iftally() {
       mapfile -t COMPREPLY < <(compgen -f -- "$word")
       return
       ;;
-    -l | --limit | -n | --count | --interval | --timeout) return ;;
+    --label | -l | --limit | -n | --count | --interval | --timeout) return ;;
     *)
       case $command in
         '') options="$selection -a --all $figures $common" ;;
@@ -64,7 +64,7 @@ _iftally() {
         usage) options="-r --resolution $span $selection $figures $common" ;;
         explain) options="--today --yesterday --month --year $bounds -r --resolution $figures $common" ;;
         totals) options="$bounds $figures $common" ;;
-        status) options="-v --verbose $common" ;;
+        rules | status) options="-v --verbose $common" ;;
         doctor | version | help) options=$common ;;
       esac
       case $word,$command in
