@@ -144,6 +144,12 @@ final class Counting {
     sampler.ledger.note(graph)
   }
 
+  /// Puts other rules in force; what is booked elsewhere from now on is so after a crash as well.
+  func take(_ rules: [LinkRule]) {
+    sampler.take(rules)
+    commit()
+  }
+
   /// Days are other spans in another zone.
   func zoneChanged(_ calendar: LocalCalendar) { sampler.ledger.zoneChanged(calendar) }
 

@@ -267,9 +267,7 @@ final class Daemon {
     configuration.links = new.links
     if new.rules != configuration.rules {
       configuration.rules = new.rules
-      sampler.take(new.rules)
-      // What is booked elsewhere now is so after a crash as well.
-      counting.commit()
+      counting.take(new.rules)
     }
     if !restart.isEmpty {
       warn(

@@ -32,6 +32,7 @@ final class Playing {
       machine.kernel.toy.told = { [unowned machine] in machine.diary?.append("         \($0)") }
     }
     machine.kernel.hasInodes = world.hasInodes
+    machine.rules = world.configurations[0]
     machine.kernel.toy.width = world.width
     for i in 0..<UInt64.random(in: 0...3, using: &dice) {
       let index = machine.kernel.toy.create("eth\(i)", kind: "", speed: world.speed)
@@ -86,6 +87,7 @@ final class Playing {
       // Put back under another process its numbers would mean other links; and it knows of no link that moved in since.
       let isRight = machine.process === vanishedIn || !machine.isRunning
       if isRight, !hasMovedIn, machine.disk.comeBack() { shown.forgetAll() }
+    case .rules: machine.reload(world.configurations.randomElement(using: &dice)!)
     case .kill: kill()
     case .stop: stop()
     case .start: start()
