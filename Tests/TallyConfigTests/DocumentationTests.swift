@@ -22,7 +22,7 @@ func manual() throws {
   }
   let known =
     ConfigurationKey.all.map { "[\($0.section.uppercased())] \($0.name)" }
-      + RuleKey.all.map { "[RULE NAME] \($0.name)" }
+    + RuleKey.all.map { "[RULE NAME] \($0.name)" }
   #expect(told.sorted() == known.sorted())
 }
 
