@@ -6,6 +6,7 @@ package struct Configuration: Equatable, Sendable {
   package var store: Store
   package var api: Api
   package var sampling = Sampling()
+  package var links = Links()
   /// `[Rule NAME]` sections in the order in which their names appear first.
   package var rules: [LinkRule] = []
 
@@ -47,6 +48,12 @@ package struct Configuration: Equatable, Sendable {
   /// `[Sampling]`.
   package struct Sampling: Equatable, Sendable {
     package var source = Source.netlink
+  }
+
+  /// `[Links]`.
+  package struct Links: Equatable, Sendable {
+    /// Interfaces with a history of their own; virtual links beyond them are folded into one group.
+    package var maximumInterfaces = 2000
   }
 
   /// Where counters are read.

@@ -60,6 +60,9 @@ struct ConfigurationKey: Sendable {
     ConfigurationKey("Sampling", "Source", allowed: "netlink, getifaddrs or procfs", \.sampling.source) { text, _ in
       Configuration.Source(rawValue: text)
     },
+    ConfigurationKey(
+      "Links", "MaximumInterfaces", allowed: "a number from 16 to 100000", \.links.maximumInterfaces
+    ) { text, _ in Int(text).flatMap { (16...100_000).contains($0) ? $0 : nil } },
   ]
 
   /// Names of the sections, in the order of the table.

@@ -68,8 +68,13 @@ struct RuleKey: Sendable {
     match("MatchSSID", .ssid, allowed: "one name of a wireless network or pattern, spaces and all"),
     value("Label", \.label, allowed: "a word or words of up to \(longestLabel) bytes") { label($0) },
     value("Kind", \.kind, allowed: Kind.allCases.map(\.rawValue).joined(separator: ", ")) { Kind(rawValue: $0) },
-    value("Group", \.group, allowed: "a name of up to \(longestLabel) bytes without spaces, ':', '%' or '/'") {
-      groupName($0)
+    RuleKey(
+      "Group", allowed: "a name of up to \(longestLabel) bytes without spaces, ':', '%', '/' or '+'; empty: no group"
+    ) { text, rule in
+      // Empty is a value of its own: not the group of the built-in rules either.
+      guard let name = groupName(text) else { return false }
+      rule.set.group = name
+      return true
     },
     value("Ignore", \.isIgnored, allowed: "yes or no") { truth($0) },
     value("Identity", \.basis, allowed: "mac, path or name") { LinkRule.Basis(rawValue: $0) },

@@ -57,6 +57,8 @@ package struct Commit: Sendable {
   package var rows: [BucketRow]
   /// Links to insert or replace by id.
   package var links: [LinkRecord]
+  /// Links to delete, with what is known of their lives: those that ended and whose bytes a group has.
+  package var removed: [LinkID]
   /// To insert, or, when one of the same link, boot, ifindex and opened is stored, to replace.
   package var incarnations: [Incarnation]
   package var gaps: [Gap]
@@ -75,6 +77,7 @@ package struct Commit: Sendable {
     self.at = at
     self.rows = []
     self.links = []
+    self.removed = []
     self.incarnations = []
     self.gaps = []
     self.clockSteps = []

@@ -14,7 +14,10 @@ extension Commit {
     var later = Set<LinkID>()
     for link in links { later.insert(link.id) }
     links = earlier.links.filter { !later.contains($0.id) } + links
-    incarnations = earlier.incarnations + incarnations
+    removed = earlier.removed + removed
+    let gone = Set(removed)
+    links.removeAll { gone.contains($0.id) }
+    incarnations = (earlier.incarnations + incarnations).filter { !gone.contains($0.link) }
     gaps = earlier.gaps + gaps
     clockSteps = earlier.clockSteps + clockSteps
     changes = earlier.changes.filter { old in !changes.contains { $0.id == old.id } } + changes

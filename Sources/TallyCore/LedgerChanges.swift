@@ -107,37 +107,62 @@ extension Ledger {
   private mutating func forget(_ slot: Int) {
     let parts = parts(of: slot)
     changed.forgotten.insert(records[slot].id)
-    for part in parts where slots[records[part].key] == part {
-      slots[records[part].key] = bearer(of: records[part].key)
+    for part in parts where slots[records[part].identity] == part {
+      slots[records[part].identity] = bearer(of: records[part].identity)
     }
     guard let now = lastMoment else { return }
     for part in parts {
-      if let position = position(ofSlot: part) { beginAnew(at: position, now) }
+      if records[part].isGroup {
+        beginAnew(group: part, at: now.utcSeconds)
+      } else if let position = position(ofSlot: part) {
+        beginAnew(at: position, now)
+      }
     }
   }
 
   private mutating func remember(_ slot: Int) {
     changed.forgotten.remove(records[slot].id)
-    for part in parts(of: slot) where slots[records[part].key] == nil { slots[records[part].key] = part }
+    for part in parts(of: slot) where slots[records[part].identity] == nil { slots[records[part].identity] = part }
   }
 
   /// Goes on with a life under a new record. Its counters stay what they are, so that no byte is counted twice or left
   /// out: what was booked is the old record's, what comes is the new one's.
   private mutating func beginAnew(at position: Int, _ now: Moment) {
     flushOpen(at: position)
-    let old = lives[position]
-    pending.incarnations.append(incarnation(old, closed: now.utcSeconds, death: .forgotten, at: now))
-    records[old.slot].baseline = nil
-    records[old.slot].lastSeen = now.utcSeconds
-    dirtySlots.insert(old.slot)
-    let slot = add(records[old.slot].successor(id: nextID, at: now.utcSeconds))
-    facts[slot] = facts[old.slot]
-    lives[position].beginAnew(
-      slot: slot, opened: opening(of: old.ifindex, slot: slot, at: now),
-      booked: firstBooked(slot: slot, since: now.boot, at: now))
-    records[slot].baseline = baseline(of: lives[position], at: now)
-    slots[records[slot].key] = slot
-    pending.incarnations.append(incarnation(lives[position], closed: nil, death: nil, at: now))
+    let old = lives[position].slot
+    recordIncarnation(lives[position], closed: now.utcSeconds, death: .forgotten, at: now)
+    records[old].baseline = nil
+    records[old].lastSeen = now.utcSeconds
+    dirtySlots.insert(old)
+    let slot = add(records[old].successor(id: nextID, at: now.utcSeconds))
+    facts[slot] = facts[old]
+    designations[slot] = designations[old]
+    lives[position].beginAnew(opened: opening(of: lives[position].ifindex, slot: slot, at: now))
+    seat(at: position, in: slot, since: now.boot, now)
+    slots[records[slot].identity] = slot
+    recordIncarnation(lives[position], closed: nil, death: nil, at: now)
+  }
+
+  /// The same with the members of a group that are there; without any the next one begins a new group.
+  private mutating func beginAnew(group old: Int, at second: Int64) {
+    guard tallies[old].members > 0 else { return }
+    var record = records[old].successor(id: nextID, at: second)
+    record.memberLives = UInt32(clamping: tallies[old].members)
+    let slot = add(record)
+    slots[records[slot].identity] = slot
+    for position in lives.indices where lives[position].account == old {
+      flushOpen(at: position)
+      lives[position].account = slot
+    }
+    for member in records.indices where tallies[member].group == old {
+      tallies[member].group = slot
+      records[member].group = records[slot].id
+      dirtySlots.insert(member)
+    }
+    tallies[slot].members = tallies[old].members
+    tallies[old].members = 0
+    records[old].lastSeen = second
+    dirtySlots.insert(old)
   }
 
   // MARK: Deleting
@@ -164,7 +189,7 @@ extension Ledger {
   mutating func restoreChanges(_ stored: StoredState) {
     changed.log = stored.changes
     nextID = max(nextID, stored.highestLink &+ 1)
-    for slot in records.indices {
+    for slot in shownSlots {
       let record = records[slot]
       // Checked, since a damaged store must not make us run in a circle.
       if let target = record.mergedInto, let place = self.slot(id: target), root(of: place) != slot {
@@ -174,8 +199,9 @@ extension Ledger {
     }
     guard !changed.forgotten.isEmpty else { return }
     slots.removeAll(keepingCapacity: true)
-    for slot in records.indices where !isHidden(slot) { slots[records[slot].key] = slot }
-    for slot in records.indices where isHidden(slot) {
+    for slot in shownSlots where !isHidden(slot) { slots[records[slot].identity] = slot }
+    for slot in shownSlots where isHidden(slot) {
+      if records[slot].isGroup { beginAnew(group: slot, at: lastMoment?.utcSeconds ?? 0) }
       guard let baseline = records[slot].baseline else { continue }
       splitBaseline(baseline, of: slot)
     }
@@ -200,7 +226,7 @@ extension Ledger {
     base.booked = Booked(before: .zero, from: from, until: from - 1)
     var record = records[slot].successor(id: nextID, at: second)
     record.baseline = base
-    slots.removeValue(forKey: record.key)
+    slots.removeValue(forKey: record.identity)
     add(record)
     pending.incarnations += [ended, life(record.id, second, .firstSight, base.booked)]
   }
@@ -222,16 +248,16 @@ extension LinkRecord {
     var new = LinkRecord(id: id, key: key, name: name, kind: kind, type: type, firstSeen: second, lastSeen: second)
     new.isAdded = isAdded
     new.carrier = carrier
+    new.label = label
+    new.rule = rule
     return new
   }
 }
 
 extension Life {
   /// As `Ledger.beginAnew` has it; nothing of its rate is of the new record either.
-  fileprivate mutating func beginAnew(slot: Int, opened: Int64, booked: Booked) {
-    self.slot = slot
+  fileprivate mutating func beginAnew(opened: Int64) {
     self.opened = opened
-    self.booked = booked
     birth = .firstSight
     isDirty = true
     (firstMinute, lastMinute) = (.max, .min)

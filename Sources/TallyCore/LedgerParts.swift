@@ -15,7 +15,7 @@ extension Ledger {
 
   /// The interfaces that are shown, by the slots of their own records.
   package var shown: [Int] {
-    records.indices.filter { changed.merges[records[$0].id] == nil && !changed.forgotten.contains(records[$0].id) }
+    shownSlots.filter { changed.merges[records[$0].id] == nil && !changed.forgotten.contains(records[$0].id) }
   }
 
   /// The records whose figures are added up in an interface, its own first.
@@ -66,7 +66,7 @@ extension Ledger {
   /// The shown interface that each record belongs to; hidden ones are left out.
   package var owners: [LinkID: Int] {
     var owners: [LinkID: Int] = [:]
-    for slot in records.indices where !isHidden(slot) { owners[records[slot].id] = root(of: slot) }
+    for slot in shownSlots where !isHidden(slot) { owners[records[slot].id] = root(of: slot) }
     return owners
   }
 }

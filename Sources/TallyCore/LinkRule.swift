@@ -44,7 +44,8 @@ package struct LinkRule: Hashable, Sendable {
   package struct Settings: Hashable, Sendable {
     package var label: String?
     package var kind: Kind?
-    /// Its bytes are booked to this group instead of to an interface of its own.
+    /// Its bytes are booked to this group instead of to an interface of its own; empty: to none, whatever the built-in
+    /// rules say.
     package var group: String?
     /// It is not counted.
     package var isIgnored: Bool?
@@ -95,14 +96,25 @@ package struct Designation: Hashable, Sendable {
   /// The `[Rule NAME]` that matched; nil when none did.
   package var rule: String?
   package var set = LinkRule.Settings()
+  /// The group that its bytes are booked to; nil: none.
+  package var group: String?
+  /// The name of the rule that decided, of whoever's.
+  package var decidedBy: String
+
+  package var isIgnored: Bool { self.set.isIgnored == true }
 }
 
 /// Designates a link: the first rule that matches decides, what it leaves open the built-in rules say.
 package func designate(_ facts: LinkFacts, rules: [LinkRule], master: LinkName?) -> Designation {
-  var found = Designation(classification: classify(facts))
+  let (classification, name) = classified(facts)
+  let crowd = crowd(facts, master: master)
+  var found = Designation(
+    classification: classification, group: crowd?.group, decidedBy: builtInPrefix + (crowd?.group ?? name))
   guard let rule = rules.first(where: { $0.matches(facts, found.classification, master: master) }) else { return found }
   found.rule = rule.name
+  found.decidedBy = rule.name
   found.set = rule.set
+  if let group = rule.set.group { found.group = group.isEmpty ? nil : group }
   if let kind = rule.set.kind { found.classification.kind = kind }
   if let touches = rule.set.touchesMedium { found.classification.touchesMedium = touches }
   if rule.set.kind != nil || rule.set.touchesMedium != nil {

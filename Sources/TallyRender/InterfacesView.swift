@@ -17,31 +17,33 @@ package func render(_ reply: InterfacesReply, verbose: Bool, _ style: Style) -> 
 }
 
 private func overview(_ interfaces: [Interface], _ style: Style) -> [String] {
+  let hasLabels = interfaces.contains { $0.label != nil }
   var table = Table(
-    [
-      Column(title: "INTERFACE", alignment: .left, shrinks: true),
-      Column(title: "ID", alignment: .left, sacrifice: 5),
-      Column(title: "KIND", alignment: .left, sacrifice: 1),
-      Column(title: "TYPE", alignment: .left, sacrifice: 6),
-      Column(title: "STATE", alignment: .left),
-    ] + figureColumns + [
-      Column(title: "CARRIER", alignment: .left, sacrifice: 4),
-      Column(title: "ADDRESSES", alignment: .left, sacrifice: 8),
-    ])
+    [Column(title: "INTERFACE", alignment: .left, shrinks: true)]
+      + (hasLabels ? [Column(title: "LABEL", alignment: .left, sacrifice: 3)] : []) + [
+        Column(title: "ID", alignment: .left, sacrifice: 5),
+        Column(title: "KIND", alignment: .left, sacrifice: 1),
+        Column(title: "TYPE", alignment: .left, sacrifice: 6),
+        Column(title: "STATE", alignment: .left),
+      ] + figureColumns + [
+        Column(title: "CARRIER", alignment: .left, sacrifice: 4),
+        Column(title: "ADDRESSES", alignment: .left, sacrifice: 8),
+      ])
   for interface in interfaces {
     let addresses = interface.addresses.prefix(2).joined(separator: " ")
     let more = interface.addresses.count > 2 ? " +\(interface.addresses.count - 2)" : ""
     table.append(
-      [
-        Cell(fullName(interface.name, interface.title), .strong), Cell(interface.id), Cell(interface.kind),
-        Cell(interface.type),
-        stateCell(interface),
-      ] + figureCells(interface.total, style) + [Cell(interface.carrier?.name ?? ""), Cell(addresses + more)])
+      [Cell(fullName(interface.name, interface.title), .strong)]
+        + (hasLabels ? [Cell(interface.label ?? "")] : []) + [
+          Cell(interface.id), Cell(interface.kind), Cell(interface.type),
+          stateCell(interface),
+        ] + figureCells(interface.total, style) + [Cell(interface.carrier?.name ?? ""), Cell(addresses + more)])
   }
   return table.lines(style)
 }
 
 private func stateCell(_ interface: Interface) -> Cell {
+  if let group = interface.group, interface.present { return Cell("\(group.present) here", .good) }
   if !interface.present { return Cell("gone", .dim) }
   return interface.up ? Cell("up", .good) : Cell("down", .attention)
 }
@@ -57,9 +59,16 @@ private func details(_ interface: Interface, _ style: Style) -> [String] {
     ("counts", interface.counts),
     ("state", stateCell(interface).text + (interface.ifindex.map { ", index \($0)" } ?? "")),
   ]
-  if let counted = interface.counted { pairs.insert(("layer", layer(counted)), at: 4) }
-  if let partial = interface.counted?.partial { pairs.insert(("offload", partial), at: 5) }
-  if let why = interface.shareWhy { pairs[2].1 = (interface.touchesMedium ? "added: " : "never added: ") + why }
+  if let rule = interface.rule { pairs.insert(("rule", rule), at: 2) }
+  let medium = interface.rule == nil ? 2 : 3
+  if let counted = interface.counted { pairs.insert(("layer", layer(counted)), at: medium + 2) }
+  if let partial = interface.counted?.partial { pairs.insert(("offload", partial), at: medium + 3) }
+  if let why = interface.shareWhy { pairs[medium].1 = (interface.touchesMedium ? "added: " : "never added: ") + why }
+  if let label = interface.label { pairs.insert(("label", label), at: 1) }
+  if let group = interface.group {
+    pairs.append(("members", "\(group.present) here, \(group.lives) lives in all"))
+  }
+  if let metered = interface.metered { pairs.append(("metered", metered ? "yes" : "no")) }
   if let carrier = interface.carrier { pairs.append(("carrier", reference(carrier))) }
   if let merged = interface.merged {
     pairs.append(("merged", merged.map(reference).joined(separator: ", ") + ": their figures are in these"))

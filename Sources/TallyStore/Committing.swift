@@ -42,6 +42,7 @@ extension Store {
     let links = LinkTable(database: database)
     for link in commit.links { try links.put(link) }
     for incarnation in commit.incarnations { try links.put(incarnation) }
+    for link in commit.removed { try links.remove(link) }
     let gaps = GapTable(database: database)
     for gap in commit.gaps { try gaps.add(gap) }
     for step in commit.clockSteps { try gaps.add(step) }

@@ -17,6 +17,7 @@ enum Schema {
     Migration(name: "what each incarnation counted", sql: whatEachIncarnationCounted),
     Migration(name: "the width of baselines", sql: widthOfBaselines),
     Migration(name: "what a machine total makes of each link", sql: whatATotalMakesOfEachLink),
+    Migration(name: "labels, groups and ignored links", sql: labelsGroupsAndIgnoredLinks),
     Migration(name: "what people changed", sql: whatPeopleChanged),
   ]
 
@@ -135,6 +136,15 @@ enum Schema {
   private static let whatATotalMakesOfEachLink = """
     ALTER TABLE link ADD COLUMN added INTEGER;
     ALTER TABLE link ADD COLUMN carrier INTEGER;
+    """
+
+  /// `label`: NULL without one; `member_of`: the group that it books to, by id; `member_lives`: of a group.
+  private static let labelsGroupsAndIgnoredLinks = """
+    ALTER TABLE link ADD COLUMN label TEXT;
+    ALTER TABLE link ADD COLUMN rule TEXT;
+    ALTER TABLE link ADD COLUMN member_of INTEGER;
+    ALTER TABLE link ADD COLUMN ignored INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE link_total ADD COLUMN member_lives INTEGER NOT NULL DEFAULT 0;
     """
 
   /// `deleted_link` has the links whose buckets are still to be deleted; `highest_link` the highest id that ever was.

@@ -39,6 +39,21 @@ package struct CountedReply: Codable, Hashable, Sendable {
   }
 }
 
+extension Interface {
+  /// What a group is made of.
+  package struct Group: Codable, Hashable, Sendable {
+    /// Links that are there now.
+    package var present: Int
+    /// All lives of links that were booked to it.
+    package var lives: Int
+
+    package init(present: Int, lives: Int) {
+      self.present = present
+      self.lives = lives
+    }
+  }
+}
+
 /// One interface: what it is, how it stands, what it counted.
 package struct Interface: Codable, Hashable, Sendable {
   /// "id:3": the link's number, never reused.
@@ -57,6 +72,14 @@ package struct Interface: Codable, Hashable, Sendable {
   package var touchesMedium: Bool
   /// The rule that decided the kind, in words.
   package var why: String
+  /// What the rules call its traffic; an interface stands here once for each label that it was counted under.
+  package var label: String?
+  /// The name of the rule that decided, as /v1/rules lists it.
+  package var rule: String?
+  /// A rule says whether its bytes cost money.
+  package var metered: Bool?
+  /// Many links that are counted together; absent of a single one.
+  package var group: Group?
   package var present: Bool
   package var up: Bool
   package var ifindex: UInt32?
@@ -95,8 +118,9 @@ package struct Interface: Codable, Hashable, Sendable {
 
   package init(
     id: String, name: String, title: String? = nil, merged: [InterfaceReference]? = nil, kind: String, type: String,
-    touchesMedium: Bool, why: String, present: Bool, up: Bool, ifindex: UInt32? = nil, mac: String? = nil,
-    mtu: UInt32? = nil, speedMbit: UInt32? = nil, driver: String? = nil,
+    touchesMedium: Bool, why: String, label: String? = nil, rule: String? = nil, metered: Bool? = nil,
+    group: Group? = nil, present: Bool, up: Bool, ifindex: UInt32? = nil, mac: String? = nil, mtu: UInt32? = nil,
+    speedMbit: UInt32? = nil, driver: String? = nil,
     alias: String? = nil, altnames: [String]? = nil,
     addresses: [String] = [], carrier: InterfaceReference? = nil, master: InterfaceReference? = nil, counts: String,
     counted: CountedReply? = nil, share: String? = nil, shareWhy: String? = nil, carriers: [CarrierReference]? = nil,
@@ -110,6 +134,10 @@ package struct Interface: Codable, Hashable, Sendable {
     self.type = type
     self.touchesMedium = touchesMedium
     self.why = why
+    self.label = label
+    self.rule = rule
+    self.metered = metered
+    self.group = group
     self.present = present
     self.up = up
     self.ifindex = ifindex
@@ -139,6 +167,7 @@ package struct Interface: Codable, Hashable, Sendable {
     case id, name, title, merged, kind, type, why, present, up, ifindex, mac, mtu, driver, addresses, carrier, master,
       counts
     case incarnations, total, today, rate, alias, altnames, counted, share, carriers
+    case label, rule, metered, group
     case shareWhy = "share_why"
     case touchesMedium = "touches_medium"
     case speedMbit = "speed_mbit"

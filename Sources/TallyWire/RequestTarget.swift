@@ -8,6 +8,7 @@ package struct RequestTarget: Hashable, Sendable {
   package static let explain = RequestTarget(path: "/v1/explain")
   package static let totals = RequestTarget(path: "/v1/totals")
   package static let changes = RequestTarget(path: "/v1/changes")
+  package static let rules = RequestTarget(path: "/v1/rules")
   package static let metrics = RequestTarget(path: "/metrics")
 
   /// One interface by escaped name or "id:3".

@@ -8,14 +8,19 @@ package struct SeriesInterface: Codable, Hashable, Sendable {
   package var title: String?
   package var kind: String
   package var type: String
+  /// What the rules call its traffic.
+  package var label: String?
   package var present: Bool
 
-  package init(id: String, name: String, title: String? = nil, kind: String, type: String, present: Bool) {
+  package init(
+    id: String, name: String, title: String? = nil, kind: String, type: String, label: String? = nil, present: Bool
+  ) {
     self.id = id
     self.name = name
     self.title = title
     self.kind = kind
     self.type = type
+    self.label = label
     self.present = present
   }
 }

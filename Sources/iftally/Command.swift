@@ -40,6 +40,9 @@ struct Command: Sendable {
       name: "totals", summary: "The machine's total, each byte once; what is not in it",
       options: Option.bounds + Option.figures + Option.common, run: showTotals),
     Command(
+      name: "rules", summary: "What links are called and counted as, rule by rule",
+      options: [.verbose] + Option.common, run: showRules),
+    Command(
       name: "rename", summary: "Give an interface a title; an empty one takes it away", options: Option.common,
       operand: "NAME TITLE", run: rename),
     Command(

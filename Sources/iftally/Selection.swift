@@ -3,7 +3,7 @@ import TallyRender
 import TallyWire
 
 extension Settings {
-  var selectsAll: Bool { interfaces.isEmpty && kinds.isEmpty }
+  var selectsAll: Bool { interfaces.isEmpty && kinds.isEmpty && labels.isEmpty }
 
   /// The interfaces that were asked for; a name that none of them has is a failure.
   func select(_ known: [Interface]) throws(Failure) -> [Interface] {
@@ -30,13 +30,15 @@ extension Settings {
     }
     return known.filter { interface in
       (wanted.isEmpty || chosen.contains(interface.id)) && (kinds.isEmpty || kinds.contains(interface.kind))
+        && (labels.isEmpty || interface.label.map(labels.contains) ?? false)
     }
   }
 
   /// The usage target with the selection in it.
   var usageTarget: RequestTarget {
     let named = interfaces.reduce(RequestTarget.usage) { $0.with("interface", $1) }
-    return kinds.reduce(named) { $0.with("kind", $1) }
+    let ofKinds = kinds.reduce(named) { $0.with("kind", $1) }
+    return labels.reduce(ofKinds) { $0.with("label", $1) }
   }
 }
 

@@ -13,6 +13,7 @@ struct Settings {
   var interfaces: [String] = []
   /// Empty: all.
   var kinds: [String] = []
+  var labels: [String] = []
   var json = false
   /// nil: $IFTALLY_SOCKET or the default.
   var socket: String?
@@ -96,6 +97,9 @@ extension Option {
     Option(long: "kind", value: "KIND", help: "Only this kind, for example wifi; repeat for more") {
       settings, value throws(Failure) in
       settings.kinds.append(try word(value, of: "--kind", in: kinds) { $0 })
+    },
+    Option(long: "label", value: "LABEL", help: "Only what rules call so; repeat for more") { settings, value in
+      settings.labels.append(value)
     },
   ]
 

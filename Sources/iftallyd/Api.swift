@@ -121,6 +121,7 @@ final class Api {
     let place = place(slot, state)
     let designation = isPresent ? facts.flatMap { state.designations[$0.ifindex] } : nil
     let classification = designation?.classification ?? facts.map(classify)
+    let members = ledger.members(slot: slot)
     let known =
       classification
       ?? Classification(kind: record.kind, type: record.type, touchesMedium: place.share == .added, why: "")
@@ -128,8 +129,11 @@ final class Api {
       id: "id:\(record.id)", name: record.name.escaped, title: record.title.isEmpty ? nil : record.title,
       merged: parts.count == 1 ? nil : parts.dropFirst().map { reference(ledger.records[$0]) },
       kind: record.kind.rawValue, type: record.type, touchesMedium: place.share == .added,
-      why: classification?.why ?? "as it was classified when it was last seen", present: isPresent,
-      up: isPresent && facts?.isUp ?? false, ifindex: isPresent ? facts?.ifindex : nil,
+      why: members.map { groupWords(present: $0.present, lives: $0.lives) } ?? classification?.why
+        ?? "as it was classified when it was last seen",
+      label: record.label, rule: record.rule, metered: designation?.set.isMetered,
+      group: members.map { Interface.Group(present: $0.present, lives: $0.lives) }, present: isPresent,
+      up: isPresent && facts?.isUp ?? (members != nil), ifindex: isPresent ? facts?.ifindex : nil,
       mac: isPresent ? facts.flatMap { mac($0.address) } : nil, mtu: isPresent ? facts?.mtu : nil,
       speedMbit: isPresent ? facts?.speedMbit : nil,
       driver: facts.flatMap { $0.driver.isEmpty ? nil : $0.driver },
@@ -140,7 +144,7 @@ final class Api {
       counts: counts(known, facts ?? LinkFacts()), counted: CountedReply(counted(known, facts ?? LinkFacts())),
       share: place.share.word, shareWhy: place.why, carriers: place.carriers,
       firstSeen: rfc3339(seconds: record.firstSeen), lastSeen: lastSeen(record, isPresent, now),
-      incarnations: Int(record.resets) + 1, total: total(record, isPresent, gaps, now),
+      incarnations: members?.lives ?? Int(record.resets) + 1, total: total(record, isPresent, gaps, now),
       today: today(parts, record, gaps, now),
       rate: isPresent ? rate(parts) : nil)
   }
@@ -217,6 +221,10 @@ final class Api {
         since: rfc3339(seconds: since), asOf: rfc3339(now.utc, fraction: 3), resets: resets,
         gaps: quality.gaps))
   }
+}
+
+private func groupWords(present: Int, lives: Int) -> String {
+  "a group: \(present) of its links are here, and it is made of \(lives) lives, which are not kept one by one"
 }
 
 /// Six digits: a gap of a minute in a year still shows. Rounded down, since a gap must not round away.

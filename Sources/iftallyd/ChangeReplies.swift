@@ -141,7 +141,10 @@ extension Api {
     let ledger = ledger
     guard let slot = ledger.slot(id: change.link) else { return nil }
     if let shown = shownSlot(slot) { return shown }
-    return ledger.shown.first { ledger.records[$0].key == ledger.records[slot].key && ledger.isPresent($0) }
+    return ledger.shown.first {
+      let (one, other) = (ledger.records[$0], ledger.records[slot])
+      return (one.key, one.label) == (other.key, other.label) && ledger.isPresent($0)
+    }
   }
 
   private func entry(_ change: Change) -> ChangeEntry {
@@ -167,7 +170,8 @@ extension Api {
     let bearers = ledger.shown.filter { names.contains(ledger.records[$0].name) || isTitle(bytes, of: $0) }
     guard bearers.count < 2 else { throw .ambiguous(text, bearers.map { "id:\(ledger.records[$0].id)" }) }
     // A merged one that alone bears the name is told of as that.
-    guard let slot = bearers.first ?? names.lazy.compactMap(ledger.slot(name:)).first else {
+    let merged = ledger.shownSlots.first { names.contains(ledger.records[$0].name) && !ledger.isHidden($0) }
+    guard let slot = bearers.first ?? merged else {
       throw .unknownInterface(text)
     }
     return slot

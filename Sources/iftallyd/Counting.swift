@@ -69,7 +69,7 @@ final class Counting {
     loadToday()
     recallGaps()
     say(
-      .info, "started", "watching \(sampler.ledger.presentCount) links, \(sampler.ledger.records.count) known")
+      .info, "started", "watching \(sampler.ledger.presentCount) links, \(sampler.ledger.shownCount) known")
     return true
   }
 
@@ -168,6 +168,12 @@ final class Counting {
     guard changes != notedChanges, let graph = findStandings(sampler.now()) else { return }
     notedChanges = changes
     sampler.ledger.note(graph)
+  }
+
+  /// Puts other rules in force; what is booked elsewhere from now on is so after a crash as well.
+  func take(_ rules: [LinkRule]) {
+    sampler.take(rules)
+    commit()
   }
 
   /// Days are other spans in another zone.

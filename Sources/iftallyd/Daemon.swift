@@ -52,7 +52,9 @@ final class Daemon {
         if Daemon.sysfs.complete(&facts) { completeWireless(&facts) }
       })
     let stored = opened.opening?.state
-    let sampler = Sampler(kernel: kernel, now: clocks.now, calendar: calendar, restoring: stored)
+    let sampler = Sampler(
+      kernel: kernel, now: clocks.now, calendar: calendar, rules: configuration.rules, restoring: stored)
+    sampler.ledger.mostInterfaces = configuration.links.maximumInterfaces
     let history = History(
       workers: workers, state: stored,
       watermarks: .new(at: clocks.now().utcSeconds, calendar: calendar), reason: opened.reason)
@@ -65,7 +67,6 @@ final class Daemon {
         started: clocks.now(), storePath: workers?.health.path ?? configuration.store.directory,
         namespaceInode: Daemon.namespaceInode(), eventSource: eventWords(kernel), isNetlinkDenied: denial != nil))
     if let denial { log.warning(code: "netlink_denied", "\(denial); links are polled from /proc/net/dev instead") }
-    api.topology.rules = configuration.rules
     api.authority = Authority(group: configuration.api.changeGroup.name, id: configuration.api.changeGroup.id)
     history.keepsForgotten = Int64(configuration.store.forgottenDays) * 86400
     counting.findStandings = { [api] now in api.topology.current(api.ledger, at: now).graph }
@@ -267,8 +268,12 @@ final class Daemon {
     configuration.api.allowedHosts = new.api.allowedHosts
     configuration.api.changeGroup = new.api.changeGroup
     api.authority = Authority(group: new.api.changeGroup.name, id: new.api.changeGroup.id)
-    configuration.rules = new.rules
-    api.topology.rules = new.rules
+    sampler.ledger.mostInterfaces = new.links.maximumInterfaces
+    configuration.links = new.links
+    if new.rules != configuration.rules {
+      configuration.rules = new.rules
+      counting.take(new.rules)
+    }
     if !restart.isEmpty {
       warn(
         "restart_needed", "changes of \(restart.joined(separator: ", ")) wait for a restart", "restart iftallyd")

@@ -19,7 +19,7 @@ extension Api {
       asking.append(HTTPTarget.QueryItem(name: Array("from".utf8), value: Array("all".utf8)))
     }
     let asked = try parse(asking, at: now)
-    guard let slots = asked.slots, let slot = slots.first, slots.count == 1 else {
+    guard let links = asked.links, let link = links.first, links.count == 1, let slot = ledger.slot(id: link) else {
       throw .badParameter("interface", "it takes one", remedy: "name one interface, as /v1/interfaces lists it")
     }
     let parts = ledger.parts(of: slot)
@@ -31,6 +31,7 @@ extension Api {
     return ask(query, exchange) { [self] rows throws(RequestError) in
       var rows = rows
       rows.keepOnly(ids)
+      guard let slot = ledger.slot(id: link) else { throw .unknownInterface("id:\(link)") }
       return try Api.json(explanation(slot, asked, rows, at: ledger.lastSample ?? now))
     }
   }

@@ -60,6 +60,8 @@ struct ExplainWords {
       case .wholeLife: "all that was counted in a whole life"
       case .byTime: "what was counted in this span of a life"
       case .shared: "of these lives together; they lie in the same periods, and nothing tells how much is whose"
+      case .unrecorded where record.isGroup:
+        "of links of the group, \(record.memberLives) lives in all, which are not kept one by one"
       case .unrecorded: "of a life that is not on record"
       case .earlierStore: "counted before the present store was begun"
       }
@@ -133,6 +135,8 @@ struct ExplainWords {
     case .movedIn: "came from another network namespace, counted from its first reading"
     case .bornUnseen: "made while nobody watched, counted from zero"
     case .counterReset: "its counter went back"
+    case .relabelled: "a rule gave it this label, counted from there on"
+    case .ignoredBefore: "ignored before, counted from its reading at that moment"
     }
   }
 
@@ -144,6 +148,8 @@ struct ExplainWords {
     case .reboot: "ended with its boot"
     case .counterReset: "its counter went back"
     case .forgotten: "went on as another entry when the history until then was forgotten"
+    case .relabelled: "a rule gave it another label or group, which has what followed"
+    case .ignored: "a rule says to ignore it"
     }
   }
 }

@@ -39,7 +39,8 @@ extension Api {
         MetricFamily.Sample(
           labels: labels(record, merged) + [
             ("type", record.type), ("nature", natureEstimate),
-            ("completeness", record.totalIsAtLeast ? "at_least" : "complete"),
+            ("completeness", record.totalIsAtLeast ? "at_least" : "complete"), ("label", record.label ?? ""),
+            ("rule", record.rule ?? ""),
           ] + (record.title.isEmpty ? [] : [("title", record.title)]), .integer(isPresent ? 1 : 0))
       })
     return [
@@ -99,6 +100,9 @@ extension Api {
         .integer(UInt64(max(0, history.sizeBytes)))),
       one("iftally_links_present", .gauge, "Links that are there now.", .integer(UInt64(ledger.presentCount))),
       one("iftally_links_known", .gauge, "Links with a history.", .integer(UInt64(ledger.shown.count))),
+      one(
+        "iftally_links_ignored", .gauge, "Links that are there now and not counted, as rules say.",
+        .integer(UInt64(ledger.decisions.count { $0.isIgnored }))),
       count("iftally_loop_wakeups_total", "Returns of the event loop from its wait.", wakeUps()),
     ]
   }

@@ -209,6 +209,10 @@ extension Page {
     function factsOf(link) {
       const facts = [
         ["Kind", `${kindText(link.kind)}, ${link.type}: ${link.why}`],
+        ["Label", link.label],
+        ["Decided by", link.rule && `the rule ${link.rule}`],
+        ["Members", link.group && `${link.group.present} here, ${link.group.lives} lives in all`],
+        ["Metered", link.metered === undefined ? "" : link.metered ? "yes" : "no"],
         ["State", stateText(link)],
         ["Carried by", link.carrier?.name],
         ["Part of", link.master?.name],
@@ -220,7 +224,7 @@ extension Page {
         ["Driver", link.driver],
         ["First seen", momentText(link.first_seen)],
         ["Last seen", !link.present && momentText(link.last_seen)],
-        ["Lives", link.incarnations > 1 && `${link.incarnations}: its counter started over, the total did not`],
+        ["Lives", link.incarnations > 1 && !link.group && `${link.incarnations}: its counter started over, the total did not`],
         ["Id", link.id],
       ];
       return facts.filter(([, text]) => text);

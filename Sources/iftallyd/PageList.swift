@@ -120,7 +120,8 @@ extension Page {
         row.shownKind = link.kind;
       }
       say(row.name, nameText(link));
-      say(row.kind, link.type === link.kind ? kindText(link.kind) : `${kindText(link.kind)} · ${link.type}`);
+      const kind = link.type === link.kind ? kindText(link.kind) : `${kindText(link.kind)} · ${link.type}`;
+      say(row.kind, link.label ? `${kind} · ${link.label}` : kind);
       say(row.state, stateText(link));
       set(row.state, "data-is", !link.present ? "absent" : link.up ? "up" : "down");
       say(row.carried, carriedText(link));

@@ -46,8 +46,8 @@ struct RequestError: Error {
 
   static let notFound = RequestError(
     code: Problem.Code.notFound, status: 404, title: "No such route", detail: "nothing is served at this path",
-    remedy: "GET /v1/status, /v1/interfaces, /v1/interfaces/NAME, /v1/usage, /v1/explain, /v1/totals, /v1/changes, "
-      + "/metrics or /")
+    remedy: "GET /v1/status, /v1/interfaces, /v1/interfaces/NAME, /v1/usage, /v1/explain, /v1/totals, /v1/rules, "
+      + "/v1/changes, /metrics or /")
 
   static func methodNotAllowed(_ method: String, allowed: [String]) -> RequestError {
     RequestError(

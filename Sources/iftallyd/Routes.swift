@@ -52,6 +52,7 @@ extension Api {
     Route("/v1/totals", totalsParameters) { api, request, exchange throws(RequestError) in
       try api.totals(request.target.query, exchange)
     },
+    Route("/v1/rules", isPresent: true) { api, _, _ throws(RequestError) in try api.rules() },
     Route("/v1/changes") { api, _, _ throws(RequestError) in try api.changes() },
     Route(changing: "POST", "/v1/interfaces/*/title") { api, request, exchange throws(RequestError) in
       try api.rename(request, exchange)

@@ -1,4 +1,4 @@
-// How the present links lean on each other: made from the ledger's facts, the rules and the kernel's routes.
+// How the present links lean on each other: made from the ledger's facts and designations and the kernel's routes.
 import LinkSource
 import TallyCore
 
@@ -14,9 +14,6 @@ final class Topology {
     fileprivate var at: Moment
   }
 
-  var rules: [LinkRule] = [] {
-    didSet { state = nil }
-  }
   private let endpoint: (LinkFacts) -> RouteFacts.Route?
   private let defaults: () -> [UInt32]
   private var state: State?
@@ -45,18 +42,19 @@ final class Topology {
   }
 
   private func make(_ ledger: Ledger, at now: Moment) -> State {
-    let facts = ledger.presentFacts
-    let names = Dictionary(facts.map { ($0.ifindex, $0.name) }, uniquingKeysWith: { first, _ in first })
-    let links = facts.map { ($0, designate($0, rules: rules, master: names[$0.master])) }
+    let links = ledger.presentLinks
     var routes = RouteFacts()
     for (facts, _) in links { routes.endpoints[facts.ifindex] = endpoint(facts) }
     // Only where there is no hardware does the default route decide anything.
-    if facts.contains(where: \.lowerIsElsewhere), !links.contains(where: { $0.1.classification.touchesMedium }) {
+    if links.contains(where: \.facts.lowerIsElsewhere),
+      !links.contains(where: { $0.designation.classification.touchesMedium })
+    {
       routes.defaults = defaults()
     }
     return State(
       graph: LinkGraph(links, routes: routes),
-      designations: Dictionary(links.map { ($0.0.ifindex, $0.1) }, uniquingKeysWith: { first, _ in first }),
+      designations: Dictionary(
+        links.map { ($0.facts.ifindex, $0.designation) }, uniquingKeysWith: { first, _ in first }),
       changes: ledger.linkChanges, at: now)
   }
 }

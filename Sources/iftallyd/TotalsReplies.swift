@@ -32,6 +32,8 @@ extension Api {
 
   /// From the graph for present links, from the record for those that are gone.
   func place(_ slot: Int, _ state: Topology.State) -> Place {
+    let record = ledger.records[slot]
+    if record.isGroup { return groupPlace(record) }
     guard let part = ledger.present(of: ledger.parts(of: slot)), let ifindex = ledger.facts[part]?.ifindex,
       let standing = state.graph.standings[ifindex]
     else { return absentPlace(ledger.records[slot]) }
@@ -39,11 +41,29 @@ extension Api {
       ledger.slot(ifindex: edge.ifindex).flatMap(shownSlot).map { reference(ledger.records[$0], word(edge.basis)) }
     }
     return Place(
-      share: standing.share, why: standing.why, carriers: carriers, label: state.designations[ifindex]?.set.label)
+      share: standing.share, why: standing.why, carriers: carriers, label: record.label)
+  }
+
+  /// The bytes of a group cannot be told apart: all of them are added or none.
+  private func groupPlace(_ record: LinkRecord) -> Place {
+    switch record.isAdded {
+    case true?: Place(share: .added, why: "the bytes of all its links cross a medium here", label: record.label)
+    case false?:
+      Place(
+        share: .leftOut(isUncertain: false), why: "none of its links crosses a medium here by itself",
+        label: record.label)
+    case nil:
+      Place(
+        share: .leftOut(isUncertain: true),
+        why: "some of its links crossed a medium and some did not, and their bytes cannot be told apart",
+        label: record.label)
+    }
   }
 
   private func absentPlace(_ record: LinkRecord) -> Place {
-    if record.wasAdded { return Place(share: .added, why: "its bytes crossed a medium here; it is gone now") }
+    if record.wasAdded {
+      return Place(share: .added, why: "its bytes crossed a medium here; it is gone now", label: record.label)
+    }
     guard let carrier = record.carrier.flatMap({ ledger.slot(id: $0) }).flatMap(shownSlot) else {
       return Place(
         share: .leftOut(isUncertain: record.isAdded == nil && record.kind == .other),

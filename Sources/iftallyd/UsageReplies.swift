@@ -7,11 +7,12 @@ import TallyWire
 
 /// A parsed question about the past.
 struct UsageRequest {
-  static let parameters = ["interface", "kind", "from", "to", "resolution", "limit"]
+  static let parameters = ["interface", "kind", "label", "from", "to", "resolution", "limit"]
 
-  /// nil: all.
-  var slots: [Int]?
+  /// nil: all. Ids, since a slot may be another's when the disk has answered.
+  var links: [LinkID]?
   var kinds: Set<Kind>
+  var labels: Set<String>
   /// UTC seconds, whole periods.
   var from: Int64
   var to: Int64
@@ -41,9 +42,10 @@ extension Api {
   /// What the store is asked for a request.
   func query(_ asked: UsageRequest) -> UsageQuery {
     UsageQuery(
-      links: asked.slots.map { $0.flatMap(ledger.parts(of:)).map { ledger.records[$0].id } },
-      tier: asked.resolution.tier, from: asked.from,
-      to: asked.to)
+      links: asked.links.map {
+        $0.compactMap(ledger.slot(id:)).flatMap(ledger.parts(of:)).map { ledger.records[$0].id }
+      },
+      tier: asked.resolution.tier, from: asked.from, to: asked.to)
   }
 
   /// Answers from what the store has of the query's span and what came after it.
@@ -75,6 +77,7 @@ extension Api {
   func parse(_ query: [HTTPTarget.QueryItem], at now: Moment) throws(RequestError) -> UsageRequest {
     var names: [[UInt8]] = []
     var kinds: Set<Kind> = []
+    var labels: Set<String> = []
     var single: [String: String] = [:]
     for item in query {
       let name = String(decoding: item.name, as: UTF8.self)
@@ -89,18 +92,19 @@ extension Api {
           }
           kinds.insert(kind)
         }
+      case "label": labels.insert(String(decoding: item.value, as: UTF8.self))
       default:
         guard single.updateValue(String(decoding: item.value, as: UTF8.self), forKey: name) == nil else {
           throw .badParameter(name, "it is given twice", remedy: "give it once")
         }
       }
     }
-    var slots: [Int]?
-    var seen: Set<Int> = []
+    var links: [LinkID]?
+    var seen: Set<LinkID> = []
     for name in names {
-      let slot = try slot(named: name)
+      let link = ledger.records[try slot(named: name)].id
       // Thousands of times the same name fit into one request, and must not make an answer of thousands of series.
-      if seen.insert(slot).inserted { slots = (slots ?? []) + [slot] }
+      if seen.insert(link).inserted { links = (links ?? []) + [link] }
     }
     let (from, to, resolution) = try span(single, at: now)
     var limit: Int?
@@ -110,7 +114,8 @@ extension Api {
       }
       limit = number
     }
-    return UsageRequest(slots: slots, kinds: kinds, from: from, to: to, resolution: resolution, limit: limit)
+    return UsageRequest(
+      links: links, kinds: kinds, labels: labels, from: from, to: to, resolution: resolution, limit: limit)
   }
 
   /// The names that are joined in one value; a link whose own name holds the joint comes first.
@@ -202,12 +207,13 @@ extension Api {
       if gap.link == nil || owner != nil { gapsOf[owner, default: []].append(gap) }
     }
     let livesOf = Dictionary(grouping: rows.incarnations) { owners[$0.link] }
-    let slots = asked.slots ?? ledger.shown
+    let slots = asked.links?.compactMap { ledger.slot(id: $0).flatMap(shownSlot) } ?? ledger.shown
     var series: [(slot: Int, series: UsageSeries)] = []
     for slot in slots where asked.kinds.isEmpty || asked.kinds.contains(ledger.records[slot].kind) {
+      if !asked.labels.isEmpty, !(ledger.records[slot].label.map(asked.labels.contains) ?? false) { continue }
       let points = bySlot[slot] ?? [:]
       // What was not named and did nothing in the span is no part of the answer.
-      if asked.slots == nil, points.isEmpty, ledger.present(of: ledger.parts(of: slot)) == nil { continue }
+      if asked.links == nil, points.isEmpty, ledger.present(of: ledger.parts(of: slot)) == nil { continue }
       let gaps = (gapsOf[nil] ?? []) + (gapsOf[slot] ?? [])
       series.append((slot, one(slot, asked, points, gaps: gaps, lives: livesOf[slot] ?? [], now)))
     }
@@ -272,7 +278,8 @@ extension Api {
     return UsageSeries(
       interface: SeriesInterface(
         id: "id:\(record.id)", name: record.name.escaped, title: record.title.isEmpty ? nil : record.title,
-        kind: record.kind.rawValue, type: record.type, present: ledger.present(of: parts) != nil),
+        kind: record.kind.rawValue, type: record.type, label: record.label,
+        present: ledger.present(of: parts) != nil),
       points: shown,
       sum: figure(sum.amounts, label, since: max(asked.from, since), resets: label.resets, now))
   }

@@ -47,6 +47,8 @@ final class Machine {
   let disk: any SimulatedDisk
   let zone: SimulatedZone
   var weather = Weather()
+  /// The configuration.
+  var rules: [LinkRule] = []
   private(set) var process: SimulatedProcess?
   /// What happened, as somebody would tell it; kept when it is to be told.
   var diary: [String]?
@@ -95,7 +97,7 @@ final class Machine {
         wait: { [unowned self] in kernel.toy.pass($0) }, seed: dice.next())
     }
     let sampler = Sampler(
-      kernel: kernel, now: { [unowned self] in now }, calendar: zone.current, restoring: state)
+      kernel: kernel, now: { [unowned self] in now }, calendar: zone.current, rules: rules, restoring: state)
     let history = History(
       workers: store, state: state, watermarks: .new(at: now.utcSeconds, calendar: zone.current), reason: nil)
     let counting = Counting(sampler: sampler, history: history, say: { [unowned self] in tell("\($0) \($1): \($2)") })
@@ -158,6 +160,13 @@ final class Machine {
     kernel.toy.queue = []
     kernel.listed = {}
     kernel.meanwhile = nil
+  }
+
+  /// Other rules in the configuration, of a running daemon and for the next one.
+  func reload(_ rules: [LinkRule]) {
+    self.rules = rules
+    process?.counting.take(rules)
+    afterTurn()
   }
 
   // MARK: Time

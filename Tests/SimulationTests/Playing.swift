@@ -34,6 +34,7 @@ final class Playing {
       machine.kernel.toy.told = { [unowned machine] in machine.diary?.append("         \($0)") }
     }
     machine.kernel.hasInodes = world.hasInodes
+    machine.rules = world.configurations[0]
     machine.kernel.toy.width = world.width
     for i in 0..<UInt64.random(in: 0...3, using: &dice) {
       let index = machine.kernel.toy.create("eth\(i)", kind: "", speed: world.speed)
@@ -89,6 +90,7 @@ final class Playing {
       // Put back under another process its numbers would mean other links; and it knows of no link that moved in since.
       let isRight = machine.process === vanishedIn || !machine.isRunning
       if isRight, !hasMovedIn, machine.disk.comeBack() { shown.forgetAll() }
+    case .rules: machine.reload(world.configurations.randomElement(using: &dice)!)
     case .kill: kill()
     case .stop: stop()
     case .start: start()
@@ -139,7 +141,7 @@ final class Playing {
   private func change(_ dice: inout Seeded) {
     guard let process = machine.process, process.isServing else { return }
     let counting = process.counting
-    let slots = process.ledger.records.indices
+    let slots = process.ledger.shownSlots
     guard let one = slots.randomElement(using: &dice), let other = slots.randomElement(using: &dice) else { return }
     let number = Int64.random(in: 1...Int64(max(1, process.ledger.changes.count)), using: &dice)
     let requests: [ChangeRequest] = [

@@ -59,10 +59,10 @@ func empty() throws {
     ("[Store]\nRetention=1", "2: unknown key Retention= in [Store]; allowed: Directory=, ForgottenDays="),
     (
       "\n[api]\nx=1",
-      "2: unknown section [api] (did you mean [Api]?); allowed: [Store], [Api], [Sampling], [Rule NAME]"
+      "2: unknown section [api] (did you mean [Api]?); allowed: [Store], [Api], [Sampling], [Links], [Rule NAME]"
     ),
     (
-      "[Home]\nx=1", "1: unknown section [Home]; allowed: [Store], [Api], [Sampling], [Rule NAME]"
+      "[Home]\nx=1", "1: unknown section [Home]; allowed: [Store], [Api], [Sampling], [Links], [Rule NAME]"
     ),
     ("Tcp=80\n[Api]", "1: 'Tcp=80' stands before any section; put [Store] or another above it"),
     ("[Api\nTcp=80", "1: section header is malformed; write [Name] alone on its line"),

@@ -16,6 +16,8 @@ struct ToyDaemon {
   /// What is noted beside it: the last commit holds all that was read from it.
   private var queueIsWhole = false
   private var vethEnds: [VethEnd] = []
+  /// The configuration.
+  var rules: [LinkRule] = []
 
   init(calendar: LocalCalendar = utcCalendar) {
     ledger = Ledger(calendar: calendar)
@@ -23,7 +25,9 @@ struct ToyDaemon {
   }
 
   mutating func start(_ kernel: inout ToyKernel) {
-    ledger = Ledger(calendar: ledger.calendar)
+    let mostInterfaces = ledger.mostInterfaces
+    ledger = Ledger(calendar: ledger.calendar, rules: rules)
+    ledger.mostInterfaces = mostInterfaces
     ledger.hearsFarEnds = kernel.hearsFarEnds
     waiting = nil
     kernel.listening = true
@@ -99,6 +103,14 @@ struct ToyDaemon {
       from: UsageRows(
         sequence: 0, watermarks: .new(at: 0, calendar: store.calendar), rows: entries, gaps: gaps,
         incarnations: incarnations))
+  }
+
+  /// Other rules in the configuration, of a running daemon and for the next one.
+  mutating func reload(_ rules: [LinkRule], _ kernel: inout ToyKernel) {
+    self.rules = rules
+    guard isRunning else { return }
+    for _ in 0..<2 { sample(&kernel) }
+    ledger.apply(rules, at: kernel.now)
   }
 
   mutating func commit(fails: Bool = false) {

@@ -48,7 +48,7 @@ import Testing
     var object = try #require(
       JSONSerialization.jsonObject(with: Data(golden("interface"))) as? [String: Any])
     var interface = try #require(object["interface"] as? [String: Any])
-    interface["label"] = ["home": true]
+    interface["colour"] = ["home": true]
     interface["kind"] = "quantum"
     object["interface"] = interface
     object["next"] = 1

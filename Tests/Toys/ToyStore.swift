@@ -61,6 +61,10 @@ package struct ToyStore {
       let key = LifeKey(link: life.link, bootID: life.bootID, ifindex: life.ifindex, opened: life.opened)
       lives[key] = life
     }
+    for id in commit.removed {
+      links[id] = nil
+      lives = lives.filter { $0.key.link != id }
+    }
     gaps += commit.gaps
     steps += commit.clockSteps
     for change in commit.changes { changes[change.id] = change }

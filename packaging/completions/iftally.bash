@@ -15,10 +15,10 @@ _iftally_changes() {
 _iftally() {
   local common='--json --socket --timeout --no-color -h --help'
   local figures='--unit --decimals --bits --bytes'
-  local selection='-i --interface --kind'
+  local selection='-i --interface --kind --label'
   local bounds='--from --to'
   local span="$bounds -l --limit"
-  local commands='live interfaces minutes fives hours days months years usage explain totals'
+  local commands='live interfaces minutes fives hours days months years usage explain totals rules'
   commands="$commands rename merge forget changes undo status doctor version help"
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
   local command='' options='' words='' prefix='' i
@@ -32,7 +32,7 @@ _iftally() {
   fi
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      -i | --interface | --kind | --from | --to | -l | --limit | -r | --resolution | -n | --count | --interval | \
+      -i | --interface | --kind | --label | --from | --to | -l | --limit | -r | --resolution | -n | --count | --interval | \
         --unit | --decimals | --socket | --timeout)
         i=$((i + 1))
         [ "${COMP_WORDS[i]}" != = ] || i=$((i + 1))
@@ -60,7 +60,7 @@ _iftally() {
       mapfile -t COMPREPLY < <(compgen -f -- "$word")
       return
       ;;
-    -l | --limit | -n | --count | --interval | --timeout) return ;;
+    --label | -l | --limit | -n | --count | --interval | --timeout) return ;;
     *)
       case $command in
         '') options="$selection -a --all $figures $common" ;;
@@ -70,7 +70,7 @@ _iftally() {
         usage) options="-r --resolution $span $selection $figures $common" ;;
         explain) options="--today --yesterday --month --year $bounds -r --resolution $figures $common" ;;
         totals) options="$bounds $figures $common" ;;
-        status) options="-v --verbose $common" ;;
+        rules | status) options="-v --verbose $common" ;;
         forget) options="-y --yes $common" ;;
         rename | merge | changes | undo | doctor | version | help) options=$common ;;
       esac

@@ -24,7 +24,7 @@ function __iftally_in
             continue
         end
         switch $token
-            case -i --interface --kind --from --to -l --limit -r --resolution -n --count --interval \
+            case -i --interface --kind --label --from --to -l --limit -r --resolution -n --count --interval \
                 --unit --decimals --socket --timeout
                 set is_value yes
             case '-*'
@@ -53,6 +53,7 @@ complete -c iftally -n '__iftally_in summary help' -a years -d 'All years'
 complete -c iftally -n '__iftally_in summary help' -a usage -d 'Any span by any period'
 complete -c iftally -n '__iftally_in summary help' -a explain -d 'What a figure is made of'
 complete -c iftally -n '__iftally_in summary help' -a totals -d 'The machine as a whole, each byte once'
+complete -c iftally -n '__iftally_in summary help' -a rules -d 'What links are called and counted as'
 complete -c iftally -n '__iftally_in summary help' -a rename -d 'Give an interface a title'
 complete -c iftally -n '__iftally_in summary help' -a merge -d 'Show the history of an interface with another'
 complete -c iftally -n '__iftally_in summary help' -a forget -d 'Hide the history of an interface'
@@ -66,6 +67,7 @@ complete -c iftally -n '__iftally_in summary help' -a help -d 'Describe the comm
 complete -c iftally -n "__iftally_in $traffic" -s i -l interface -x -a '(__iftally_interfaces)' -d 'Only this one'
 complete -c iftally -n "__iftally_in $traffic" -l kind -x -d 'Only this kind' \
     -a 'wired wifi cellular tunnel bridge bond vlan virtual loopback other'
+complete -c iftally -n "__iftally_in $traffic" -l label -x -d 'Only what rules call so'
 complete -c iftally -n '__iftally_in summary' -s a -l all -d 'Interfaces that are gone too'
 complete -c iftally -n "__iftally_in $spans" -l from -x -a $times -d Start
 complete -c iftally -n "__iftally_in $spans" -l to -x -a $times -d End
@@ -80,7 +82,7 @@ complete -c iftally -n '__iftally_in explain' -l month -d 'This month'
 complete -c iftally -n '__iftally_in explain' -l year -d 'This year'
 complete -c iftally -n '__iftally_in live' -s n -l count -x -d 'Stop after so many readings'
 complete -c iftally -n '__iftally_in live' -l interval -x -d 'Seconds between readings, 0.2 to 3600'
-complete -c iftally -n '__iftally_in interfaces status' -s v -l verbose -d 'Everything that is known'
+complete -c iftally -n '__iftally_in interfaces rules status' -s v -l verbose -d 'Everything that is known'
 complete -c iftally -n "__iftally_in $traffic explain totals" -l unit -x -a 'iec si bytes' -d 'Unit of amounts'
 complete -c iftally -n "__iftally_in $traffic explain totals" -l decimals -x -a '0 1 2 3' -d 'Digits after the point'
 complete -c iftally -n "__iftally_in $traffic explain totals" -l bits -d 'Rates in bit/s'
