@@ -58,7 +58,7 @@ extension Ledger {
   }
 
   private func checkShown(_ slot: Int) throws(ChangeError) {
-    if isHidden(slot) { throw .forgotten }
+    if !records[slot].isShown || isHidden(slot) { throw .forgotten }
     if let target = changed.merges[records[slot].id] { throw .merged(into: target) }
   }
 

@@ -200,6 +200,35 @@ struct LedgerChangesTests {
     #expect(next > id)
   }
 
+  @Test(
+    "a group whose history is forgotten goes on with the links that are there, as they were counted",
+    arguments: [false, true])
+  func group(isCut: Bool) {
+    var machine = Machine()
+    var rule = LinkRule(name: "all")
+    rule.match[.name] = LinkRule.Patterns(globs: [Glob("m*")])
+    rule.set.group = "many"
+    machine.daemon.reload([rule], &machine.kernel)
+    for name in ["m1", "m2"] { machine.kernel.create(name, kind: "tun") }
+    machine.daemon.wake(&machine.kernel)
+    machine.push("m1", 1000)
+    machine.push("m2", 10)
+    let old = machine.slot("many")
+    machine.daemon.change(.forget(old), fate: isCut ? .isCut : .isMade, &machine.kernel)
+    machine.push("m1", 7)
+    machine.push("m2", 5)
+    machine.delete("m1")
+    let shown = machine.daemon.ledger.shown.map(machine.received)
+    #expect(shown == [12])
+    let hidden = machine.daemon.ledger.shownSlots.filter(machine.daemon.ledger.isHidden).map(machine.received)
+    #expect(hidden == [1010])
+    let members = machine.daemon.ledger.members(slot: machine.slot("many"))
+    #expect(members?.present == 1)
+    machine.make(.undo(1))
+    let all = machine.daemon.ledger.shown.map(machine.received).sorted()
+    #expect(all == [12, 1010])
+  }
+
   @Test("a store whose merges run in a circle is read all the same")
   func circle() {
     var records = (1...3).map { number in

@@ -118,6 +118,10 @@ private let allWorlds: [ToyRules] = [
     weights: traffic + lives + moves + nuisances + absences + changes + [(.cutChange, 2), (.overrun, 1), (.reboot, 1)],
     byIdentity: false),
   ToyRules(
+    name: "people who change what is shown, and rules that change",
+    weights: traffic + lives + nuisances + changes + [(.reload, 3)], isComplete: true, byIdentity: false,
+    configurations: labels),
+  ToyRules(
     name: "namespaces that end, and moves that are shown late",
     weights: traffic + lives + nuisances + namespaces + absences + [(.endNamespace, 2), (.overrun, 1), (.reboot, 1)],
     byIdentity: false, hearsFarEnds: true, showsMoves: false),

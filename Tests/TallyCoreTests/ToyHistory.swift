@@ -184,7 +184,8 @@ struct ToyWorld {
 
   /// What a person asks for, of any record.
   private mutating func change(_ operation: ToyOperation, _ dice: inout Seeded) {
-    guard daemon.isRunning, !daemon.ledger.records.isEmpty else { return }
+    guard daemon.isRunning else { return }
+    daemon.sample(&kernel)
     let slots = daemon.ledger.shownSlots
     guard let one = slots.randomElement(using: &dice), let other = slots.randomElement(using: &dice) else { return }
     let number = Int64.random(in: 1...Int64(max(1, daemon.ledger.changes.count)), using: &dice)
@@ -192,8 +193,8 @@ struct ToyWorld {
       .rename(one, title: "title \(number)"), .merge(one, into: other), .forget(one), .undo(number),
     ]
     let place = [ToyOperation.title, .merge, .forget, .undo].firstIndex(of: operation)
-    daemon.sample(&kernel)
-    let (before, hidden) = (daemon.totals, daemon.ledger.hiddenTotal)
+    // A vacant place may be taken.
+    let (before, hidden) = (daemon.totals.filter { $0.key != 0 }, daemon.ledger.hiddenTotal)
     let request = all[place ?? Int.random(in: all.indices, using: &dice)]
     daemon.change(
       request, fate: operation == .failedChange ? .fails : operation == .cutChange ? .isCut : .isMade, &kernel)
