@@ -1,23 +1,17 @@
-// The list of rules as a table.
+// The list of rules, one by one.
 package import TallyWire
 
 /// The lines of a list of rules; without `verbose` of the built-in ones only those that decided a link.
 package func render(_ reply: RulesReply, verbose: Bool, _ style: Style) -> [String] {
-  var table = Table([
-    Column(title: "RULE", alignment: .left, shrinks: true),
-    Column(title: "LINKS", alignment: .right),
-    Column(title: "MATCHES", alignment: .left, shrinks: true),
-    Column(title: "SETS", alignment: .left, shrinks: true),
-  ])
   let shown = reply.rules.filter { verbose || !$0.builtIn || $0.links > 0 }
+  var lines = wrapped(
+    "Rules as of \(writtenTime(reply.asOf)), in order: the first that matches decides.", to: style.width, indent: "  ")
   for rule in shown {
-    let ignored = rule.ignored > 0 ? " (\(rule.ignored) ignored)" : ""
-    table.append([
-      Cell(rule.name, rule.builtIn ? .plain : .strong), Cell("\(rule.links)\(ignored)"), Cell(rule.match),
-      Cell(rule.set),
-    ])
+    let ignored = rule.ignored > 0 ? ", \(rule.ignored) ignored" : ""
+    lines += ["", style.tinted(displayed(rule.name), .strong) + " (\(counted(rule.links, "link"))\(ignored))"]
+    lines += keyed([("matches", rule.match), ("sets", rule.set)], style)
   }
   let rest = reply.rules.count - shown.count
-  let more = rest > 0 ? ["", "\(counted(rest, "more built-in rule")) decided no link; -v lists all."] : []
-  return ["Rules as of \(writtenTime(reply.asOf)): the first that matches decides.", ""] + table.lines(style) + more
+  if rest > 0 { lines += ["", "\(counted(rest, "more built-in rule")) decided no link; -v lists all."] }
+  return lines + [""] + notes(marks: [], style)
 }

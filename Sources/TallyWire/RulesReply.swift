@@ -30,6 +30,7 @@ package struct RuleEntry: Codable, Hashable, Sendable {
 
 /// GET /v1/rules
 package struct RulesReply: Codable, Hashable, Sendable {
+  package var nature = natureEstimate
   /// RFC 3339: the moment of the sample that the links were counted at.
   package var asOf: String
   package var rules: [RuleEntry]
@@ -40,7 +41,7 @@ package struct RulesReply: Codable, Hashable, Sendable {
   }
 
   private enum CodingKeys: String, CodingKey {
-    case rules
+    case nature, rules
     case asOf = "as_of"
   }
 }

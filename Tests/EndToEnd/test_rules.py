@@ -163,3 +163,29 @@ class Rules(LabCase):
         self.reload(daemon, "[Rule single]\nMatchName=veth1a*\nGroup=\n")
         names = {each["name"]: each["present"] for each in daemon.client.interfaces()}
         self.assertEqual(names, {"lo": True, "containers": False, "veth1a2b3c4": True})
+
+    def test_too_many_virtual_links_are_counted_together_and_status_warns(self):
+        daemon = self.with_rules("[Links]\nMaximumInterfaces=16\n")
+        tuns = [links.Tun(self.lab, f"tun{number}") for number in range(20)]
+        for tun in tuns:
+            tun.push(10_000, 5_000)
+            tun.settled()
+        names = {each["name"] for each in daemon.client.interfaces()}
+        apart = [tun for tun in tuns if tun.name in names]
+        self.assertEqual((len(apart), "others" in names), (15, True), daemon.log())
+        true = Counters()
+        for tun in tuns:
+            if tun in apart:
+                self.assert_link(daemon, tun)
+            else:
+                true = true.plus(tun.since_base())
+        self.assert_total(daemon, "others", true)
+        status = daemon.client.status()
+        self.assertEqual(status["links"]["folded"], 5)
+        self.assertIn("interfaces_folded", [warning["code"] for warning in status["warnings"]])
+
+    def test_a_key_that_does_not_exist_in_a_rule_is_refused(self):
+        daemon = self.with_rules()
+        daemon.configure(self.plain + "[Rule x]\nMatchName=a\nColour=red\n")
+        daemon.reload()
+        wait_for(lambda: "reload_refused" in [each["code"] for each in daemon.client.status()["warnings"]], "a refusal")

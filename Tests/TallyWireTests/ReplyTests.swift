@@ -9,7 +9,7 @@ import Testing
     "A reply that was read is written again byte for byte",
     arguments: [
       "interfaces", "interface", "days", "hours", "yesterday", "this-month", "status", "status-troubled", "explain",
-      "problem", "totals",
+      "problem", "totals", "rules",
     ])
   func roundTrip(name: String) throws {
     let document = try golden(name)
@@ -20,6 +20,7 @@ import Testing
       case "status", "status-troubled": try encode(decode(StatusReply.self, from: document))
       case "explain": try encode(decode(ExplainReply.self, from: document))
       case "totals": try encode(decode(TotalsReply.self, from: document))
+      case "rules": try encode(decode(RulesReply.self, from: document))
       case "problem": try encode(decode(Problem.self, from: document))
       default: try encode(decode(UsageReply.self, from: document))
       }
