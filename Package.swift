@@ -30,7 +30,7 @@ let package = Package(
     .target(name: "LinkSource", dependencies: ["TallyCore", "CLinkStats"], swiftSettings: strict),
     .target(name: "TallyStore", dependencies: ["TallyCore", "CSQLite"], swiftSettings: strict),
     .target(name: "LocalHTTP", dependencies: ["CHTTP"], swiftSettings: strict),
-    .target(name: "TallyConfig", dependencies: ["CInih"], swiftSettings: strict),
+    .target(name: "TallyConfig", dependencies: ["CInih", "TallyCore"], swiftSettings: strict),
     .target(name: "TallyWire", swiftSettings: strict),
     .target(name: "TallyRender", dependencies: ["TallyWire"], swiftSettings: strict),
 
@@ -62,7 +62,7 @@ let package = Package(
       name: "SimulationTests", dependencies: ["iftallyd", "LinkSource", "TallyCore", "TallyStore", "Toys"],
       swiftSettings: strict),
     .testTarget(name: "LocalHTTPTests", dependencies: ["LocalHTTP"], swiftSettings: strict),
-    .testTarget(name: "TallyConfigTests", dependencies: ["TallyConfig"], swiftSettings: strict),
+    .testTarget(name: "TallyConfigTests", dependencies: ["TallyConfig", "TallyCore"], swiftSettings: strict),
     .testTarget(
       name: "TallyWireTests", dependencies: ["TallyWire"], exclude: ["Golden"], swiftSettings: strict),
     .testTarget(

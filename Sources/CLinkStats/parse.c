@@ -13,6 +13,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "endpoint.h"
+
 // Absent on older kernel headers; the numbers are the kernel's ABI.
 enum { ATTR_NEW_NETNSID = 45, ATTR_PROP_LIST = 52, ATTR_ALT_IFNAME = 53, ATTR_PERM_ADDRESS = 54, ATTR_TUN_TYPE = 3 };
 
@@ -108,7 +110,9 @@ static int parse_info(const struct nlattr *nest, struct ls_link *link) {
   if (left > 0) return -EBADMSG;
   // What the numbers in IFLA_INFO_DATA mean depends on the kind.
   const int is_tun = link->kind_length == 3 && memcmp(link->kind, "tun", 3) == 0;
-  return is_tun && data ? parse_info_data(data, link) : 0;
+  if (is_tun && data) return parse_info_data(data, link);
+  if (data) link->endpoint = ls_parse_endpoint(link->kind, link->kind_length, data);
+  return 0;
 }
 
 static int parse_properties(const struct nlattr *nest, struct ls_link *link) {

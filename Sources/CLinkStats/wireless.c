@@ -39,7 +39,7 @@ static int attributes(const void *bytes, size_t length, uint16_t family, const s
   return (int)(payload - GENL_HDRLEN);
 }
 
-int ls_wireless_parse(const void *bytes, size_t length, uint16_t family, uint32_t ifindex) {
+int ls_wireless_parse(const void *bytes, size_t length, uint16_t family, uint32_t ifindex, struct ls_wireless *ret) {
   const struct nlattr *first = NULL;
   const int size = attributes(bytes, length, family, &first);
   if (size < 0) return size;
@@ -47,7 +47,14 @@ int ls_wireless_parse(const void *bytes, size_t length, uint16_t family, uint32_
   const struct nlattr *mode = nla_find(first, size, NL80211_ATTR_IFTYPE);
   if (!index || nla_len(index) < 4 || nla_get_u32(index) != ifindex) return -EBADMSG;
   if (!mode || nla_len(mode) < 4 || nla_get_u32(mode) > 255) return -EBADMSG;
-  return (int)nla_get_u32(mode);
+  const struct nlattr *ssid = nla_find(first, size, NL80211_ATTR_SSID);
+  struct ls_wireless found = {.mode = nla_get_u32(mode)};
+  if (ssid && nla_len(ssid) > 0 && nla_len(ssid) <= LS_SSID_MAX) {
+    found.ssid_length = (uint8_t)nla_len(ssid);
+    memcpy(found.ssid, nla_data(ssid), found.ssid_length);
+  }
+  *ret = found;
+  return 0;
 }
 
 int ls_wireless_parse_family(const void *bytes, size_t length) {
@@ -73,7 +80,7 @@ static ssize_t ask(int descriptor, uint16_t family, uint8_t command, uint16_t ty
   return ls_socket_receive(descriptor, answer, capacity, &foreign, NULL);
 }
 
-static int ask_mode(int descriptor, uint32_t ifindex) {
+static int ask_about(int descriptor, uint32_t ifindex, struct ls_wireless *ret) {
   _Alignas(struct nlmsghdr) uint8_t answer[ANSWER_SIZE];
   static const char name[] = NL80211_GENL_NAME;
   _Static_assert(sizeof name <= PAYLOAD_SIZE, "the family's name fits");
@@ -85,13 +92,13 @@ static int ask_mode(int descriptor, uint32_t ifindex) {
   length = ask(descriptor, (uint16_t)family, NL80211_CMD_GET_INTERFACE, NL80211_ATTR_IFINDEX, &ifindex, sizeof ifindex,
                answer, sizeof answer);
   if (length < 0) return (int)length;
-  return ls_wireless_parse(answer, (size_t)length, (uint16_t)family, ifindex);
+  return ls_wireless_parse(answer, (size_t)length, (uint16_t)family, ifindex, ret);
 }
 
-int ls_wireless_mode(uint32_t ifindex) {
+int ls_wireless_ask(uint32_t ifindex, struct ls_wireless *ret) {
   const int descriptor = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_GENERIC);
   if (descriptor < 0) return -errno;
-  const int mode = ask_mode(descriptor, ifindex);
+  const int code = ask_about(descriptor, ifindex, ret);
   close(descriptor);
-  return mode;
+  return code;
 }

@@ -17,11 +17,13 @@ func facts(of link: ls_link) -> LinkFacts {
   facts.operState = link.operstate
   facts.address = prefix(of: link.address, link.address_length)
   facts.permanentAddress = prefix(of: link.permanent_address, link.permanent_address_length)
-  facts.lower = link.lower
+  // vxlan and xfrm tell the link that they are bound to in their own way only.
+  facts.lower = link.lower != 0 ? link.lower : link.endpoint.lower
   facts.lowerIsElsewhere = link.lower_is_elsewhere != 0
   if facts.lowerIsElsewhere, link.lower_namespace >= 0 { facts.lowerNamespace = link.lower_namespace }
   facts.master = link.master
   facts.tunType = link.tun_type
+  facts.endpoint = tunnelEndpoint(link.endpoint)
   return facts
 }
 

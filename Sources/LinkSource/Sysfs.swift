@@ -6,10 +6,12 @@ package import TallyCore
 /// whose name leads to another index here.
 package struct Sysfs: Sendable {
   private let linkFolder: [UInt8]
+  private let udevFolder: String
 
-  /// `root` stands for /sys.
-  package init(root: String = "/sys") {
+  /// `root` stands for /sys, `udev` for the folder of udev's database.
+  package init(root: String = "/sys", udev: String = "/run/udev/data") {
     linkFolder = Array(root.utf8) + Array("/class/net/".utf8)
+    udevFolder = udev
   }
 
   /// Adds what sysfs tells of the link with this name and index. Unreadable facts stay unset, all of them when the link
@@ -30,7 +32,9 @@ package struct Sysfs: Sendable {
     facts.hasWirelessPhy = exists("phy80211", in: folder)
     facts.hasDevice = exists("device", in: folder)
     // Radios and modems made in software lie below /devices/virtual/ too, but not below its net/.
-    facts.isVirtual = target(of: path, in: AT_FDCWD).map { contains($0, "/devices/virtual/net/") } ?? false
+    let place = target(of: path, in: AT_FDCWD)
+    facts.isVirtual = place.map { contains($0, "/devices/virtual/net/") } ?? false
+    facts.paths = facts.hasDevice ? [place.flatMap(devicePath), udevPath(facts.ifindex)].compactMap { $0 } : []
     facts.driver = target(of: cString("device/driver"), in: folder).map(lastComponent) ?? ""
     // What virtual links call their speed is made up, and asking takes the kernel's lock on links.
     if facts.hasDevice { facts.speedMbit = read("speed", in: folder, atMost: 32).flatMap(number).flatMap(speed) }
@@ -44,6 +48,12 @@ package struct Sysfs: Sendable {
     var status = stat()
     guard let path = path(of: name), stat(path, &status) == 0 else { return 0 }
     return UInt64(status.st_ino)
+  }
+
+  /// ID_PATH of udev's database; the kernel's path of a USB device changes with the port's number alone, this one hardly.
+  private func udevPath(_ ifindex: UInt32) -> String? {
+    let bytes = read("\(udevFolder)/n\(ifindex)", in: AT_FDCWD, atMost: 16384)
+    return bytes.flatMap { value(of: "E:ID_PATH", in: $0) }.flatMap { $0.utf8.count <= 256 ? $0 : nil }
   }
 
   /// nil for what cannot be a name, so that no name leads out of the folder.
@@ -88,6 +98,15 @@ private func target(of path: [CChar], in folder: Int32) -> [UInt8]? {
     count = max(0, length)
   }
   return failed ? nil : target
+}
+
+/// "pci0000:00/0000:00:1f.6" of a link to "../../devices/pci0000:00/0000:00:1f.6/net/eth0".
+private func devicePath(_ target: [UInt8]) -> String? {
+  let parts = target.split(separator: UInt8(ascii: "/"))
+  guard let start = parts.firstIndex(where: { $0.elementsEqual("devices".utf8) }),
+    let end = parts.lastIndex(where: { $0.elementsEqual("net".utf8) }), end > start
+  else { return nil }
+  return parts[(start + 1)..<end].map { String(decoding: $0, as: UTF8.self) }.joined(separator: "/")
 }
 
 private func cString(_ text: String) -> [CChar] { text.utf8CString.map { $0 } }

@@ -1,13 +1,15 @@
-// The mode of radio links, which neither the link list nor sysfs tells.
+// The mode of radio links and the network they are in, which neither the link list nor sysfs tells.
 import CLinkStats
 package import TallyCore
 
-/// Adds the wireless mode of a link with a radio; run it after `Sysfs.complete`. Three system calls for such a link,
-/// none for others. Where nl80211 does not answer the mode stays nil.
-package func completeWirelessMode(_ facts: inout LinkFacts) {
+/// Adds the wireless mode and network of a link with a radio; run it after `Sysfs.complete`. Three system calls for such
+/// a link, none for others. Where nl80211 does not answer the mode stays nil.
+package func completeWireless(_ facts: inout LinkFacts) {
   guard facts.hasWirelessPhy || facts.devtype == "wlan" else { return }
-  let mode = ls_wireless_mode(facts.ifindex)
-  if mode >= 0 { facts.wirelessMode = WirelessMode(nl80211: mode) }
+  var answer = ls_wireless()
+  guard ls_wireless_ask(facts.ifindex, &answer) >= 0 else { return }
+  facts.wirelessMode = WirelessMode(nl80211: Int32(truncatingIfNeeded: answer.mode))
+  facts.ssid = withUnsafeBytes(of: answer.ssid) { Array($0.prefix(Int(answer.ssid_length))) }
 }
 
 extension WirelessMode {

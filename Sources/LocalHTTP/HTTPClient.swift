@@ -1,4 +1,4 @@
-// A small blocking HTTP/1.1 client for one local server: GET, kept alive between requests, bounded in time and size.
+// A small blocking HTTP/1.1 client for one local server: GET kept alive between requests, bounded in time and size.
 //
 // Own code, since libcurl brings some thirty shared libraries to a command whose only peer is a local socket.
 
@@ -69,6 +69,21 @@ package final class HTTPClient {
       guard reused, case .unreachable = error else { throw error }
       return try exchange(Array(request.utf8), deadline: deadline, sink: sink)
     }
+  }
+
+  /// Asks for a change of `target` with a body of JSON, or none: POST or DELETE. On a connection of its own, and once:
+  /// where no answer comes nobody knows whether it was made.
+  package func change(
+    _ method: String, _ target: String, json: [UInt8]? = nil
+  ) throws(LocalHTTPError) -> HTTPAnswer {
+    guard HTTPTarget(Array(target.utf8)) != nil else {
+      throw .badAnswer(address: endpoint.description, problem: "'\(target)' cannot be asked for")
+    }
+    disconnect()
+    let type = json == nil ? "" : "Content-Type: application/json\r\n"
+    let head = "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\n\(type)Content-Length: \(json?.count ?? 0)\r\n\r\n"
+    return try exchange(
+      Array(head.utf8) + (json ?? []), deadline: monotonicMilliseconds() + timeoutMilliseconds, sink: nil)
   }
 
   private func exchange(_ request: [UInt8], deadline: Int, sink: Sink?) throws(LocalHTTPError) -> HTTPAnswer {

@@ -1,15 +1,21 @@
 // The daemon's configuration as values, with the defaults that hold when no file says otherwise.
+package import TallyCore
 
 /// What the configuration files say, complete and valid; see iftally.conf(5).
 package struct Configuration: Equatable, Sendable {
   package var store: Store
   package var api: Api
   package var sampling = Sampling()
+  package var links = Links()
+  /// `[Rule NAME]` sections in the order in which their names appear first.
+  package var rules: [LinkRule] = []
 
   /// `[Store]`.
   package struct Store: Equatable, Sendable {
     /// Absolute path of the folder that holds the database.
     package var directory: String
+    /// Days for which forgotten history can be brought back; then it is deleted.
+    package var forgottenDays = 30
   }
 
   /// `[Api]`.
@@ -24,11 +30,30 @@ package struct Configuration: Equatable, Sendable {
     package var tcp: TCPAddress?
     /// Host names that a `Host` or `Origin` may name besides the loopback ones; lower case, without a port.
     package var allowedHosts: [String] = []
+    /// Members may change things, besides root.
+    package var changeGroup = ChangeGroup(name: "iftally")
+  }
+
+  /// A group that need not exist: without it root alone may change things.
+  package struct ChangeGroup: Equatable, Sendable {
+    package var name: String
+    package var id: UInt32?
+
+    init(name: String) {
+      self.name = name
+      id = existingGroup(name)?.id
+    }
   }
 
   /// `[Sampling]`.
   package struct Sampling: Equatable, Sendable {
     package var source = Source.netlink
+  }
+
+  /// `[Links]`.
+  package struct Links: Equatable, Sendable {
+    /// Interfaces with a history of their own; virtual links beyond them are folded into one group.
+    package var maximumInterfaces = 2000
   }
 
   /// Where counters are read.

@@ -32,6 +32,11 @@ struct ConfigurationKey: Sendable {
     ConfigurationKey("Store", "Directory", allowed: "an absolute path", \.store.directory) { text, _ in
       absolutePath(text)
     },
+    ConfigurationKey(
+      "Store", "ForgottenDays", allowed: "a number of days from 0 to 36500", \.store.forgottenDays
+    ) { text, _ in
+      text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) ? Int(text).flatMap { $0 <= 36500 ? $0 : nil } : nil
+    },
     ConfigurationKey("Api", "Socket", allowed: "an absolute path of at most 107 bytes", \.api.socket) { text, _ in
       text.utf8.count <= 107 && !text.hasSuffix("/") ? absolutePath(text) : nil
     },
@@ -49,14 +54,25 @@ struct ConfigurationKey: Sendable {
       "Api", "AllowedHosts", allowed: "host names or addresses without a port, separated by spaces, 64 in all",
       \.api.allowedHosts
     ) { text, present in hostNames(text, after: present) },
+    ConfigurationKey("Api", "ChangeGroup", allowed: "a group of this machine, by name or number", \.api.changeGroup) {
+      text, _ in existingGroup(text).map { Configuration.ChangeGroup(name: $0.name) }
+    },
     ConfigurationKey("Sampling", "Source", allowed: "netlink, getifaddrs or procfs", \.sampling.source) { text, _ in
       Configuration.Source(rawValue: text)
     },
+    ConfigurationKey(
+      "Links", "MaximumInterfaces", allowed: "a number from 16 to 100000", \.links.maximumInterfaces
+    ) { text, _ in Int(text).flatMap { (16...100_000).contains($0) ? $0 : nil } },
   ]
 
   /// Names of the sections, in the order of the table.
   static let sections: [String] = all.reduce(into: []) { names, key in
     if names.last != key.section { names.append(key.section) }
+  }
+
+  /// The name of the rule whose section this is; nil for other sections.
+  static func ruleName(ofSection section: String) -> String? {
+    section.hasPrefix("Rule ") ? String(section.dropFirst(5)) : nil
   }
 
   static func named(_ name: String, in section: String) -> ConfigurationKey? {
@@ -66,12 +82,13 @@ struct ConfigurationKey: Sendable {
   /// What to say of a section that is not in the table.
   static func unknownSection(_ name: String) -> String {
     "unknown section [\(name)]\(suggestion(for: name, among: sections) { "[\($0)]" }); "
-      + "allowed: \(sections.map { "[\($0)]" }.joined(separator: ", "))"
+      + "allowed: \(sections.map { "[\($0)]" }.joined(separator: ", ")), [Rule NAME]"
   }
 
   /// What to say of a key that is not in its section.
   static func unknownKey(_ name: String, in section: String) -> String {
-    let here = all.filter { $0.section == section }.map(\.name)
+    let here =
+      ruleName(ofSection: section) == nil ? all.filter { $0.section == section }.map(\.name) : RuleKey.all.map(\.name)
     let elsewhere = all.first { $0.name.lowercased() == name.lowercased() && $0.section != section }
     let hint =
       if let elsewhere {

@@ -1,6 +1,7 @@
 // Finding and reading the configuration files: the main file, then its drop-ins by name, all or nothing.
 
 import Glibc
+import TallyCore
 
 extension Configuration {
   /// The file that is read when none is named; it may be missing.
@@ -37,6 +38,7 @@ private struct Reading {
 
   /// A file of nothing but mistakes must not fill the journal.
   private static let mostProblems = 50
+  private static let mostRules = 256
   private static let largestFile = 1 << 20
 
   init(environment: [String: String]) {
@@ -62,12 +64,30 @@ private struct Reading {
 
   /// Sets one value; answers what is wrong with it, if anything is.
   private mutating func apply(_ entry: ConfigurationEntry) -> String? {
+    if let rule = ConfigurationKey.ruleName(ofSection: entry.section) { return apply(entry, toRule: rule) }
     guard let key = ConfigurationKey.named(entry.key, in: entry.section) else {
       return ConfigurationKey.unknownKey(entry.key, in: entry.section)
     }
     if entry.value.isEmpty {
       key.reset(&configuration, defaults)
     } else if !key.set(entry.value, &configuration) {
+      return "\(key.name)=\(entry.value) is not valid; allowed: \(key.allowed)"
+    }
+    return nil
+  }
+
+  /// The same for a rule; one that an earlier file has is changed where it stands.
+  private mutating func apply(_ entry: ConfigurationEntry, toRule name: String) -> String? {
+    guard let key = RuleKey.named(entry.key) else {
+      return ConfigurationKey.unknownKey(entry.key, in: entry.section)
+    }
+    var place = configuration.rules.firstIndex { $0.name == name }
+    if place == nil {
+      guard configuration.rules.count < Self.mostRules else { return "more than \(Self.mostRules) rules; join some" }
+      configuration.rules.append(LinkRule(name: name))
+      place = configuration.rules.count - 1
+    }
+    guard let place, key.set(entry.value, &configuration.rules[place]) else {
       return "\(key.name)=\(entry.value) is not valid; allowed: \(key.allowed)"
     }
     return nil

@@ -107,7 +107,16 @@ final class EntryReader {
     guard line.hasSuffix("]"), !name.isEmpty, !name.utf8.contains(where: { $0 == 0x5B || $0 == 0x5D }) else {
       return refused("section header is malformed; write [Name] alone on its line")
     }
-    guard ConfigurationKey.sections.contains(name) else { return refused(ConfigurationKey.unknownSection(name)) }
+    if let rule = ConfigurationKey.ruleName(ofSection: name) {
+      // libinih cuts a section's name at 49 bytes.
+      guard !rule.isEmpty, name.utf8.count < 50, !rule.contains(where: { $0 == " " || $0 == "\t" }) else {
+        return refused("a rule's name is one word of up to 44 bytes; write [Rule NAME]")
+      }
+    } else if name == "Rule" {
+      return refused("a rule needs a name of its own; write [Rule NAME]")
+    } else if !ConfigurationKey.sections.contains(name) {
+      return refused(ConfigurationKey.unknownSection(name))
+    }
     isInKnownSection = true
     return text
   }

@@ -57,10 +57,16 @@ package struct Commit: Sendable {
   package var rows: [BucketRow]
   /// Links to insert or replace by id.
   package var links: [LinkRecord]
+  /// Links to delete, with what is known of their lives: those that ended and whose bytes a group has.
+  package var removed: [LinkID]
   /// To insert, or, when one of the same link, boot, ifindex and opened is stored, to replace.
   package var incarnations: [Incarnation]
   package var gaps: [Gap]
   package var clockSteps: [ClockStep]
+  /// To insert or replace by id.
+  package var changes: [Change]
+  /// Links whose history is deleted, after all else.
+  package var deletions: [LinkID]
   /// In order: finer tiers first. Run after the rows are in.
   package var folds: [Fold]
   /// Rows of a tier that start before this are dropped, after the folds. UTC seconds. Days are kept for ever.
@@ -71,9 +77,12 @@ package struct Commit: Sendable {
     self.at = at
     self.rows = []
     self.links = []
+    self.removed = []
     self.incarnations = []
     self.gaps = []
     self.clockSteps = []
+    self.changes = []
+    self.deletions = []
     self.folds = []
     self.retention = [:]
   }
@@ -86,11 +95,20 @@ package struct StoredState: Sendable {
   package var lastMoment: Moment?
   package var links: [LinkRecord]
   package var watermarks: Watermarks
+  /// Oldest first.
+  package var changes: [Change]
+  /// The highest id of a link that was deleted, 0 without any: none is reused.
+  package var highestLink: LinkID
 
-  package init(sequence: UInt64, lastMoment: Moment?, links: [LinkRecord], watermarks: Watermarks) {
+  package init(
+    sequence: UInt64, lastMoment: Moment?, links: [LinkRecord], watermarks: Watermarks, changes: [Change] = [],
+    highestLink: LinkID = 0
+  ) {
     self.sequence = sequence
     self.lastMoment = lastMoment
     self.links = links
     self.watermarks = watermarks
+    self.changes = changes
+    self.highestLink = highestLink
   }
 }

@@ -14,10 +14,23 @@ extension Commit {
     var later = Set<LinkID>()
     for link in links { later.insert(link.id) }
     links = earlier.links.filter { !later.contains($0.id) } + links
-    incarnations = earlier.incarnations + incarnations
+    removed = earlier.removed + removed
+    let gone = Set(removed)
+    links.removeAll { gone.contains($0.id) }
+    incarnations = (earlier.incarnations + incarnations).filter { !gone.contains($0.link) }
     gaps = earlier.gaps + gaps
     clockSteps = earlier.clockSteps + clockSteps
+    changes = earlier.changes.filter { old in !changes.contains { $0.id == old.id } } + changes
+    deletions = earlier.deletions + deletions
     compact()
+  }
+
+  /// Has these records stored instead of what it holds of them, with the change that made them so.
+  package mutating func put(_ records: [LinkRecord], of change: Change) {
+    links.removeAll { old in records.contains { $0.id == old.id } }
+    links += records
+    changes.removeAll { $0.id == change.id }
+    changes.append(change)
   }
 
   /// Bounds the memory of what waits: amounts are never dropped, only their resolution is.

@@ -4,8 +4,13 @@
 ///
 /// Virtual links carry permanent addresses too (ip6tnl has one made up at creation), so a kind of its own
 /// (IFLA_INFO_KIND) rules hardware out.
-package func identityKey(_ facts: LinkFacts) -> String {
-  guard facts.infoKind.isEmpty, let address = hardwareAddress(facts.permanentAddress) else { return nameKey(facts) }
+///
+/// `basis`: by what a rule says it is to be recognised instead; "path:…" by where it is plugged in. The present address,
+/// which may be random, is never part of it.
+package func identityKey(_ facts: LinkFacts, _ basis: LinkRule.Basis? = nil) -> String {
+  guard facts.infoKind.isEmpty, basis != .name else { return nameKey(facts) }
+  if basis == .path { return facts.paths.first.map { "path:" + $0 } ?? nameKey(facts) }
+  guard let address = addressText(facts.permanentAddress) else { return nameKey(facts) }
   return "mac:" + address
 }
 
@@ -25,7 +30,7 @@ package func nameKey(_ facts: LinkFacts) -> String {
 
 /// EUI-48 and EUI-64 addresses as text; nil for other lengths, which hold tunnel endpoints or parts that change, and for
 /// all zeros and all ones.
-private func hardwareAddress(_ bytes: [UInt8]) -> String? {
+func addressText(_ bytes: [UInt8]) -> String? {
   guard bytes.count == 6 || bytes.count == 8, bytes.contains(where: { $0 != 0 }), bytes.contains(where: { $0 != 255 })
   else { return nil }
   let digits = Array("0123456789abcdef")

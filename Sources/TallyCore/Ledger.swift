@@ -11,12 +11,22 @@ package struct Ledger: Sendable {
   package internal(set) var records: [LinkRecord] = []
   /// What the kernel last said of each; the last facts of absent ones.
   package internal(set) var facts: [LinkFacts?] = []
+  /// What the rules last made of each; nil until they had all its facts.
+  var designations: [Designation?] = []
+  /// What whoever runs the machine says of links; changed by `apply`.
+  package internal(set) var rules: [LinkRule] = []
+  /// Interfaces that get a record of their own, besides hardware, which always does.
+  package var mostInterfaces = 2000
+  /// Slots of records that are gone.
+  var vacantSlots: [Int] = []
+  /// Records of group members and ignored links.
+  var hiddenCount = 0
   var tallies: [Tally] = []
   var lives: [Life] = []
   /// ifindex -> position in `lives`.
   var positions: [UInt32: Int] = [:]
-  /// Identity key -> slot of the record that bears it now.
-  var slots: [String: Int] = [:]
+  /// Identity -> slot of the record that bears it now.
+  var slots: [Identity: Int] = [:]
   /// Position in `lives` of the n-th line of the last dump: the kernel's order hardly changes between dumps.
   var hints: [Int] = []
   /// Veth ends whose own counters could not say what they received, by the ifindex of the other end.
@@ -25,6 +35,10 @@ package struct Ledger: Sendable {
   var farHalves: [FarEnd: VethHalf] = [:]
   /// Veth ends here by their other end in another namespace.
   var farEnds: [FarEnd: NearEnd] = [:]
+  /// Counts links that came, went or changed: what was made of the facts before may be old.
+  package internal(set) var linkChanges: UInt64 = 0
+  /// Counts lives that went on under another record: until a commit has that a crash would take it back.
+  package internal(set) var moves: UInt64 = 0
   /// The source tells of far ends that depart; else nothing waits for that.
   package var hearsFarEnds = false
 
@@ -35,6 +49,7 @@ package struct Ledger: Sendable {
   var isStored = false
   var beginning: Beginning?
 
+  var changed = ChangedRecords()
   var dirtySlots: Set<Int> = []
   var pending = Pending()
   var nextID: LinkID = 1
@@ -77,8 +92,9 @@ package struct Ledger: Sendable {
   static let keptSteps = 32
   static let keptSleeps = 8
 
-  package init(calendar: LocalCalendar) {
+  package init(calendar: LocalCalendar, rules: [LinkRule] = []) {
     self.calendar = calendar
+    self.rules = rules
   }
 }
 
@@ -86,16 +102,18 @@ package struct Ledger: Sendable {
 struct Pending: Sendable {
   var rows: [BucketRow] = []
   var incarnations: [Incarnation] = []
+  var removed: [LinkID] = []
   var gaps: [Gap] = []
   var steps: [ClockStep] = []
 }
 
 /// One dead end of a veth pair that waits for the other's final counters.
 struct VethHalf: Sendable {
-  var slot: Int
+  /// What its bytes are booked to; nil: it was ignored.
+  var slot: Int?
   var counters: LinkCounters
-  /// The life that ended.
-  var ended: Incarnation
+  /// The life that ended; nil of a group's member, whose lives are not kept.
+  var ended: Incarnation?
   /// Where its missing receive side would be placed.
   var fromBoot: Int64
   /// Samples it has waited for.
@@ -157,7 +175,7 @@ extension Ledger {
     guard let now = lastMoment, known.gaps.contains(where: \.lossy) else { return }
     let lives = Dictionary(grouping: known.incarnations, by: \.link)
     let watchedSince = watchedSince
-    for slot in records.indices {
+    for slot in shownSlots {
       let record = records[slot]
       let quality = Quality(
         flags: [], placedBy: [], link: record.id, firstSeen: record.firstSeen, watchedSince: watchedSince,
@@ -196,7 +214,7 @@ extension Ledger {
   /// Books amounts of a life.
   mutating func book(_ amounts: Amounts, flags: BucketFlags, at position: Int, _ placement: Placement) {
     guard !amounts.isZero || !flags.isEmpty else { return }
-    let slot = lives[position].slot
+    guard let slot = lives[position].account else { return }
     lives[position].isDirty = true
     lives[position].addToRate(rx: amounts.rxBytes, tx: amounts.txBytes, epoch: epoch)
     let first = placement.slices[0].start
@@ -246,13 +264,14 @@ extension Ledger {
     guard !open.isEmpty else { return }
     pending.rows.append(
       BucketRow(
-        tier: .minute, start: open.start, link: records[lives[position].slot].id, amounts: open.amounts,
-        flags: open.flags))
+        tier: .minute, start: open.start, link: records[lives[position].account ?? lives[position].slot].id,
+        amounts: open.amounts, flags: open.flags))
     lives[position].open = OpenBucket()
   }
 
-  /// Records that bytes of a link may have passed unseen.
-  mutating func recordLoss(slot: Int, from: Int64, to now: Moment, reason: GapReason) {
+  /// Records that bytes of a link may have passed unseen; of one that is ignored nobody cares.
+  mutating func recordLoss(slot: Int?, from: Int64, to now: Moment, reason: GapReason) {
+    guard let slot else { return }
     let end = now.utcSeconds + 1
     pending.gaps.append(Gap(link: records[slot].id, from: min(from, end - 1), to: end, reason: reason, lossy: true))
     records[slot].totalIsAtLeast = true

@@ -50,15 +50,15 @@ extension Ledger {
 
   /// Tells anew what bounds the minutes of a life.
   mutating func tellBooked(at position: Int) {
-    guard let now = lastMoment else { return }
+    guard let now = lastMoment, records[lives[position].slot].isShown else { return }
     let told = incarnation(lives[position], closed: nil, death: nil, at: now)
     lives[position].booked = told.booked
     pending.incarnations.append(told)
   }
 
   /// Gives bytes that came to light when a life ended, or later, to that life and not to the one that bears its name now.
-  mutating func amend(_ old: Incarnation, slot: Int, by late: Amounts, _ placement: Placement) {
-    guard !late.isZero else { return }
+  mutating func amend(_ old: Incarnation?, slot: Int, by late: Amounts, _ placement: Placement) {
+    guard let old, !late.isZero else { return }
     let (first, last) = (placement.slices[0].start, placement.slices[placement.slices.count - 1].start)
     let position = position(ofSlot: slot)
     if let position, (lives[position].ifindex, lives[position].opened) == (old.ifindex, old.opened) {

@@ -4,7 +4,7 @@ extension Ledger {
   /// True when there is something that a commit would write besides the moment.
   package var hasUncommitted: Bool {
     !pending.rows.isEmpty || !pending.gaps.isEmpty || !pending.incarnations.isEmpty || !pending.steps.isEmpty
-      || !dirtySlots.isEmpty || lives.contains { $0.isDirty }
+      || !pending.removed.isEmpty || !dirtySlots.isEmpty || !changed.deletions.isEmpty || lives.contains { $0.isDirty }
   }
 
   /// A link that was born with the last sample has not been read yet.
@@ -25,8 +25,16 @@ extension Ledger {
       records[slot].baseline = baseline(of: lives[position], at: now)
       records[slot].lastSeen = now.utcSeconds
       dirtySlots.insert(slot)
+      if let account = lives[position].account, account != slot {
+        records[account].lastSeen = now.utcSeconds
+        dirtySlots.insert(account)
+      }
     }
-    commit.links = dirtySlots.sorted().map(record(slot:))
+    commit.links = dirtySlots.sorted().filter { !isDeleted($0) }.map(record(slot:))
+    for slot in dirtySlots { tallies[slot].isTaken = true }
+    commit.removed = pending.removed
+    commit.changes = changed.untold
+    commit.deletions = changed.deletions
     commit.rows = pending.rows
     commit.incarnations = pending.incarnations
     commit.gaps = pending.gaps
@@ -34,13 +42,16 @@ extension Ledger {
     // What is stored keeps its date.
     undated = nil
     dirtySlots.removeAll(keepingCapacity: true)
+    changed.untold = []
+    changed.deletions = []
     pending = Pending()
     return commit
   }
 
   /// Marks every link as changed: for a store that lost what it had.
   package mutating func markAllChanged() {
-    dirtySlots.formUnion(records.indices)
+    dirtySlots.formUnion(records.indices.filter { records[$0].id != 0 })
+    changed.untold = changed.log
     for position in lives.indices {
       lives[position].isDirty = true
       tellBooked(at: position)
@@ -66,7 +77,8 @@ extension Ledger {
         life.open.isEmpty
           ? nil
           : BucketRow(
-            tier: .minute, start: life.open.start, link: records[life.slot].id, amounts: life.open.amounts,
+            tier: .minute, start: life.open.start, link: records[life.account ?? life.slot].id,
+            amounts: life.open.amounts,
             flags: life.open.flags)
       }
   }
@@ -86,15 +98,29 @@ extension Ledger {
   /// The indices of those links.
   package var presentIndices: Set<UInt32> { Set(positions.keys) }
 
-  /// The slot of an interface by its id.
-  package func slot(id: LinkID) -> Int? { records.firstIndex { $0.id == id } }
+  /// The slots of what is shown: neither members of groups nor ignored links.
+  package var shownSlots: [Int] { records.indices.filter { records[$0].isShown } }
 
-  /// The slot of a present link by its index.
-  package func slot(ifindex: UInt32) -> Int? { positions[ifindex].map { lives[$0].slot } }
+  /// How many those are.
+  package var shownCount: Int { records.count - vacantSlots.count - hiddenCount }
 
-  /// The slot of an interface by its name: the present bearer, else the newest.
+  /// The slot of an interface or group by its id.
+  package func slot(id: LinkID) -> Int? { records.firstIndex { $0.id == id && $0.isShown } }
+
+  /// The slot that a present link's bytes are booked to, by its index.
+  package func slot(ifindex: UInt32) -> Int? { positions[ifindex].flatMap { lives[$0].account } }
+
+  /// The slot of an interface by its name: the present bearer, else the newest; the group of a present member. Forgotten
+  /// ones are none.
   package func slot(name: LinkName) -> Int? {
-    let bearers = records.indices.filter { records[$0].name == name }
-    return bearers.first(where: isPresent) ?? bearers.max { records[$0].id < records[$1].id }
+    let bearers = records.indices.filter { records[$0].name == name && !isHidden($0) }
+    let shown = bearers.filter { records[$0].isShown }
+    let present = shown.filter(isPresent)
+    // A link comes before a group of its name.
+    if let own = present.first(where: { position(ofSlot: $0) != nil }) ?? present.first { return own }
+    if let member = bearers.lazy.compactMap(position(ofSlot:)).first, let account = lives[member].account {
+      return account
+    }
+    return shown.max { records[$0].id < records[$1].id }
   }
 }

@@ -34,10 +34,20 @@ extension Ledger {
     guard let position = positions[link.facts.ifindex] else { return }
     // The birth of another incarnation on this index was lost, or is still in the queue: what is told is not of this one.
     guard isSame(lives[position], as: link.facts) else { return }
-    update(link.facts, at: position, now)
-    guard let counters = link.counters else { return }
-    // An event may be older than a dump, so a lower value in it means nothing; an odd one waits for the dump.
+    update(link.facts, at: position, told: link.counters, now)
+    if let counters = link.counters { bookTold(counters, at: position, now) }
+  }
+
+  /// Books what an event, or a list, tells of a link that lives on.
+  ///
+  /// It may be older than a dump, so a lower value in it means nothing; an odd one waits for the dump.
+  mutating func bookTold(_ counters: LinkCounters, at position: Int, _ now: Moment) {
     let life = lives[position]
+    if life.account == nil {
+      // What it shows now is where it would count from.
+      lives[position].counters = counters
+      return
+    }
     let more = increase(counters, life.counters)
     let from = bookedFrom(life, now)
     let ceiling = life.ceiling(nanoseconds: now.boot - from, width: .bits64)
@@ -52,7 +62,10 @@ extension Ledger {
     let life = lives[position]
     let from = bookedFrom(life, now)
     var isLost = final == nil
-    if var final {
+    if life.account == nil {
+      if let final { lives[position].counters = highWater(life.counters, final) }
+      isLost = false
+    } else if var final {
       if life.isVeth, !movedOut {
         // What it received reads 0 by now, or lower than it was.
         final.rxBytes = max(final.rxBytes, life.counters.rxBytes)
@@ -73,7 +86,7 @@ extension Ledger {
     }
     if isLost {
       recordLoss(
-        slot: life.slot, from: utcSeconds(ofBoot: from, at: now), to: now,
+        slot: life.account, from: utcSeconds(ofBoot: from, at: now), to: now,
         reason: final == nil ? .vanished : .counterReset)
     }
     if movedOut {

@@ -1,22 +1,29 @@
 // Lives and records: how a link that appears finds its history, and how a life is opened and closed.
 
 extension Ledger {
-  /// Opens a life, with the record of its identity or a new one; returns the slot.
-  @discardableResult
-  mutating func open(_ facts: LinkFacts, base: LinkCounters, since: Int64, birth: BirthCause, at now: Moment) -> Int {
-    let (slot, isNew) = slot(for: facts, at: now)
+  /// Opens a life, with the record that the rules give it or a new one.
+  mutating func open(_ facts: LinkFacts, base: LinkCounters, since: Int64, birth: BirthCause, at now: Moment) {
+    let designation = designate(facts)
+    let (slot, isNew) = slot(for: facts, designation, at: now)
     let position = lives.count
     lives.append(
       Life(
         ifindex: facts.ifindex, slot: slot, inode: facts.inode, counters: base, since: since,
-        speedMbit: trustedSpeed(facts), birth: birth, opened: opening(of: facts.ifindex, slot: slot, at: now),
-        booked: firstBooked(slot: slot, since: since, at: now)))
+        speedMbit: trustedSpeed(facts), birth: birth, opened: opening(of: facts.ifindex, slot: slot, at: now)))
     positions[facts.ifindex] = position
     if !isNew { records[slot].resets &+= 1 }
-    records[slot].baseline = baseline(of: lives[position], at: now)
+    seat(at: position, in: slot, since: since, now)
     update(facts, at: position, now)
     recordIncarnation(lives[position], closed: nil, death: nil, at: now)
-    return slot
+  }
+
+  /// Books what a life counts from now on to where its record says.
+  mutating func seat(at position: Int, in slot: Int, since: Int64, _ now: Moment) {
+    lives[position].slot = slot
+    lives[position].account = account(ofSlot: slot)
+    lives[position].booked = records[slot].isShown ? firstBooked(slot: slot, since: since, at: now) : nil
+    records[slot].baseline = baseline(of: lives[position], at: now)
+    dirtySlots.insert(slot)
   }
 
   /// Ends a life. What it counted stays; its record has no baseline any more.
@@ -26,20 +33,26 @@ extension Ledger {
     recordIncarnation(life, closed: now.utcSeconds, death: death, at: now)
     if death == .vanished {
       recordLoss(
-        slot: life.slot, from: utcSeconds(ofBoot: bookedFrom(life, now), at: now), to: now, reason: .vanished)
+        slot: life.account, from: utcSeconds(ofBoot: bookedFrom(life, now), at: now), to: now, reason: .vanished)
     }
     noteFarEnd(nil, at: position)
+    linkChanges &+= 1
+    for slot in Set([life.slot, life.account ?? life.slot]) {
+      records[slot].lastSeen = now.utcSeconds
+      dirtySlots.insert(slot)
+    }
     records[life.slot].baseline = nil
-    records[life.slot].lastSeen = now.utcSeconds
-    dirtySlots.insert(life.slot)
     positions.removeValue(forKey: life.ifindex)
     lives.swapAt(position, lives.count - 1)
     lives.removeLast()
     if position < lives.count { positions[lives[position].ifindex] = position }
+    if !records[life.slot].isShown { remove(life.slot) }
   }
 
-  /// Takes over what the kernel says of a present link now: a live rename is followed.
-  mutating func update(_ new: LinkFacts, at position: Int, _ now: Moment) {
+  /// Takes over what the kernel says of a present link now: a live rename is followed, and the rules are asked again.
+  ///
+  /// `told`: its counters of the same moment, for when the rules book it elsewhere from then on.
+  mutating func update(_ new: LinkFacts, at position: Int, told: LinkCounters? = nil, _ now: Moment) {
     let slot = lives[position].slot
     var new = new
     let isWithoutSysfs = new.inode == 0
@@ -51,70 +64,109 @@ extension Ledger {
     // A link that runs slower now may have run faster since the last sample.
     lives[position].speedMbit = max(lives[position].speedMbit, trustedSpeed(new))
     notePeer(new, at: position)
+    let old = facts[slot]
+    if old != new { linkChanges &+= 1 }
     facts[slot] = new
-    var key = identityKey(new)
-    let record = records[slot]
-    if let owner = slots[key], owner != slot, isPresent(owner) || record.key == nameKey(new) { key = nameKey(new) }
     // What was known of a link is better than what rules make of half its facts.
-    let found = classify(new)
-    let (kind, type) = isWithoutSysfs ? (record.kind, record.type) : (found.kind, found.type)
-    guard record.name != new.name || record.key != key || record.kind != kind || record.type != type else { return }
-    records[slot].key = key
-    if slots[record.key] == slot {
-      slots[record.key] = bearer(of: record.key)
+    let isHalf = isWithoutSysfs && designations[slot] == nil && lives[position].inode != 0
+    if isHalf {
+      follow(new, at: position, nil, keepsKind: true, now)
+    } else {
+      settle(at: position, told: told, before: old, keepsKind: isWithoutSysfs, now)
     }
-    // The present bearer of a name owns it; an absent one of the same name keeps its history under its id.
-    if slots[key].map({ !isPresent($0) }) ?? true { slots[key] = slot }
+    if let old, old.name != new.name { settlePorts(of: new.ifindex, at: now) }
+  }
+
+  /// Takes over name, key and kind of a present link whose record stays.
+  mutating func follow(
+    _ new: LinkFacts, at position: Int, _ found: Designation?, keepsKind: Bool, _ now: Moment
+  ) {
+    let slot = lives[position].slot
+    let record = records[slot]
+    var key = identityKey(new, found?.set.basis)
+    if record.isShown, let owner = slots[Identity(key: key, label: record.label)], owner != slot,
+      isPresent(owner) || record.key == nameKey(new)
+    {
+      key = nameKey(new)
+    }
+    let isKept = keepsKind || found == nil
+    let (kind, type) =
+      isKept ? (record.kind, record.type) : (found?.classification.kind ?? .other, found?.classification.type ?? "")
+    let rule = isOverflow(slot) ? record.rule : found?.decidedBy ?? record.rule
+    guard
+      record.name != new.name || record.key != key || record.kind != kind || record.type != type || record.rule != rule
+    else { return }
+    records[slot].key = key
+    if record.isShown {
+      if slots[record.identity] == slot { slots[record.identity] = bearer(of: record.identity) }
+      // The present bearer of a name owns it; an absent one of the same name keeps its history under its id.
+      let identity = records[slot].identity
+      if slots[identity].map({ !isPresent($0) }) ?? true { slots[identity] = slot }
+    }
     records[slot].name = new.name
     records[slot].kind = kind
     records[slot].type = type
+    records[slot].rule = rule
     records[slot].lastSeen = now.utcSeconds
     dirtySlots.insert(slot)
   }
 
-  /// The record that a link belongs to: hardware by its permanent address unless another present link has
-  /// the same, everything else by kind and name.
-  private mutating func slot(for facts: LinkFacts, at now: Moment) -> (slot: Int, isNew: Bool) {
-    if let owner = slots[identityKey(facts)] {
+  /// The record for a link with this label: hardware by its permanent address, or by what its rule says, unless another
+  /// present link has the same; everything else by kind and name.
+  mutating func ownSlot(for facts: LinkFacts, _ found: Designation, at now: Moment) -> (slot: Int, isNew: Bool)? {
+    func bearer(_ key: String) -> Int? { slots[Identity(key: key, label: found.set.label)] }
+    let key = identityKey(facts, found.set.basis)
+    if let owner = bearer(key) {
       // One that had to go by its name because another had its address goes by it again, whoever comes first.
-      let named = slots[nameKey(facts)]
+      let named = bearer(nameKey(facts))
       let candidates = records[owner].name == facts.name ? [owner, named] : [named, owner]
       for case let slot? in candidates where !isPresent(slot) { return (slot, false) }
     }
-    let what = classify(facts)
-    let taken = slots[identityKey(facts)].map(isPresent) ?? false
-    let key = taken ? nameKey(facts) : identityKey(facts)
-    let record = LinkRecord(
-      id: nextID, key: key, name: facts.name, kind: what.kind, type: what.type, firstSeen: now.utcSeconds,
-      lastSeen: now.utcSeconds)
+    if shownCount >= mostInterfaces, !isHardware(facts, found) { return nil }
+    let isTaken = bearer(key).map(isPresent) ?? false
+    var record = LinkRecord(
+      id: nextID, key: isTaken ? nameKey(facts) : key, name: facts.name, kind: found.classification.kind,
+      type: found.classification.type, firstSeen: now.utcSeconds, lastSeen: now.utcSeconds)
+    record.label = found.set.label
+    record.rule = found.decidedBy
     return (add(record), true)
   }
 
-  /// The record that owns a key which its owner gave up: the present bearer (two links that swap names pass
+  /// The record that owns an identity which its owner gave up: the present bearer (two links that swap names pass
   /// through a moment in which both bear one), else the newest. Times do not decide: clocks step.
-  private func bearer(of key: String) -> Int? {
-    let bearers = records.indices.filter { records[$0].key == key }
+  func bearer(of identity: Identity) -> Int? {
+    let bearers = records.indices.filter {
+      records[$0].isShown && records[$0].identity == identity && !isHidden($0)
+    }
     return bearers.first(where: isPresent) ?? bearers.max { records[$0].id < records[$1].id }
   }
 
-  /// Adds a record with its tally; a present bearer of the key keeps it.
+  /// Adds a record with its tally; a present bearer of the identity keeps it.
   @discardableResult
   mutating func add(_ record: LinkRecord) -> Int {
-    let slot = records.count
-    records.append(record)
-    firstRecordSeen = min(firstRecordSeen ?? .max, record.firstSeen)
-    facts.append(nil)
-    var tally = Tally()
-    tally.total = record.total
-    tallies.append(tally)
-    if slots[record.key].map({ !isPresent($0) }) ?? true { slots[record.key] = slot }
+    let slot = vacantSlots.popLast() ?? records.count
+    if slot == records.count {
+      records.append(record)
+      facts.append(nil)
+      designations.append(nil)
+      tallies.append(Tally())
+    } else {
+      records[slot] = record
+    }
+    tallies[slot].total = record.total
+    if record.isShown {
+      firstRecordSeen = min(firstRecordSeen ?? .max, record.firstSeen)
+      if slots[record.identity].map({ !isPresent($0) }) ?? true { slots[record.identity] = slot }
+    } else {
+      hiddenCount += 1
+    }
     nextID = max(nextID, record.id &+ 1)
     dirtySlots.insert(slot)
     return slot
   }
 
-  /// True when the link of this slot is there now.
-  package func isPresent(_ slot: Int) -> Bool { position(ofSlot: slot) != nil }
+  /// True when the link of this slot is there now, or a member of the group.
+  package func isPresent(_ slot: Int) -> Bool { tallies[slot].members > 0 || position(ofSlot: slot) != nil }
 
   /// Where in `lives` the present link of this slot is.
   func position(ofSlot slot: Int) -> Int? {
@@ -129,7 +181,9 @@ extension Ledger {
       width: life.isNarrow ? .bits32 : .bits64, opened: life.opened, birth: life.birth, booked: life.booked)
   }
 
-  private mutating func recordIncarnation(_ life: Life, closed: Int64?, death: DeathCause?, at now: Moment) {
+  /// Tells how a life begins or ends; those of members and ignored links are not kept.
+  mutating func recordIncarnation(_ life: Life, closed: Int64?, death: DeathCause?, at now: Moment) {
+    guard records[life.slot].isShown else { return }
     pending.incarnations.append(incarnation(life, closed: closed, death: death, at: now))
   }
 

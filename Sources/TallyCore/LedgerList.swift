@@ -8,9 +8,11 @@ extension Ledger {
       ($0.baseline != nil ? 1 : 0, $0.id) < ($1.baseline != nil ? 1 : 0, $1.id)
     }
     for record in order {
-      slots.removeValue(forKey: record.key)
-      add(record)
+      if record.isShown { slots.removeValue(forKey: record.identity) }
+      let slot = add(record)
+      tallies[slot].isTaken = true
     }
+    joinGroups()
     dirtySlots.removeAll()
     isStored = true
     lastMoment = stored.lastMoment
@@ -18,6 +20,7 @@ extension Ledger {
     isFounded = lastSample != nil
     // What the store holds ahead of the clock, from a time when that was wrong, only the store can tell.
     bookedUntil = .max
+    restoreChanges(stored)
   }
 
   /// Takes a full list of links, with counters where the list has them.
@@ -69,6 +72,8 @@ extension Ledger {
     apply(events, at: now)
     let told = Dictionary(events.compactMap(\.link).map { ($0.facts.ifindex, $0.facts) }, uniquingKeysWith: { $1 })
     var links = links.filter { touched.insert($0.facts.ifindex).inserted }
+    // Rules may name the link above, which so comes before its ports.
+    links = links.filter { $0.facts.master == 0 } + links.filter { $0.facts.master != 0 }
     for place in links.indices {
       // The last event tells of the time of the list, or of a later one.
       guard var facts = told[links[place].facts.ifindex] else { continue }
@@ -79,7 +84,7 @@ extension Ledger {
       guard let position = positions[link.facts.ifindex] else { continue }
       if isSame(lives[position], as: link.facts) {
         noteDoubt(at: position, link.facts, from: watchedUntil, cause, now)
-        update(link.facts, at: position, now)
+        update(link.facts, at: position, told: link.counters, now)
       } else {
         close(at: position, death: .vanished, now)
       }
@@ -88,6 +93,7 @@ extension Ledger {
     for link in links where positions[link.facts.ifindex] == nil {
       open(link, since: watchedUntil, isFirst: before == nil, at: now)
     }
+    settlePorts(at: now)
     if cause == .polled { notePolledBirths(lastSeen, from: watchedUntil, at: now) }
     forgetFarEnds(departedIn: events)
     if cause == .overrun, let before { recordOverrun(since: before, at: now) }
@@ -107,7 +113,7 @@ extension Ledger {
     let from = utcSeconds(ofBoot: before.boot, at: now)
     pending.gaps.append(Gap(link: nil, from: from, to: now.utcSeconds + 1, reason: .eventOverrun, lossy: true))
     let survivors = Set(lives.lazy.filter { $0.opened < from }.map(\.slot))
-    for slot in records.indices where !survivors.contains(slot) {
+    for slot in shownSlots where !survivors.contains(slot) {
       if records[slot].firstSeen >= from {
         // The gap of all links is older than this record, and so does not speak of it.
         recordLoss(slot: slot, from: from, to: now, reason: .eventOverrun)
@@ -147,6 +153,7 @@ extension Ledger {
       pending.gaps.append(Gap(link: nil, from: gapEnd, to: now.utcSeconds, reason: .notRunning, lossy: true))
     }
     var survivors: Set<Int> = []
+    var endedGroups: Set<Int> = []
     for slot in records.indices {
       guard let baseline = records[slot].baseline else { continue }
       if now.elapsed(since: baseline.at) != nil {
@@ -154,6 +161,7 @@ extension Ledger {
           ifindex: baseline.ifindex, slot: slot, inode: baseline.inode, counters: baseline.counters,
           since: before.boot, speedMbit: 0, birth: baseline.birth, opened: baseline.opened,
           booked: baseline.booked, lastMinute: lastMinute(of: baseline))
+        life.account = account(ofSlot: slot)
         life.isDirty = false
         life.lags = false
         life.isNarrow = baseline.width == .bits32
@@ -166,7 +174,12 @@ extension Ledger {
         positions[baseline.ifindex] = lives.count
         lives.append(life)
         survivors.insert(slot)
-        if isDoubtful { recordLoss(slot: slot, from: gapStart, to: now, reason: .reboot) }
+        if isDoubtful { recordLoss(slot: life.account, from: gapStart, to: now, reason: .reboot) }
+      } else if !records[slot].isShown {
+        if let group = account(ofSlot: slot), endedGroups.insert(group).inserted {
+          pending.gaps.append(Gap(link: records[group].id, from: gapStart, to: gapEnd, reason: .reboot, lossy: true))
+        }
+        remove(slot)
       } else {
         records[slot].baseline = nil
         dirtySlots.insert(slot)
@@ -180,7 +193,7 @@ extension Ledger {
     }
     // What does not go on from its baseline may have come and gone unseen.
     if isWatched { return }
-    for slot in records.indices where !survivors.contains(slot) && !records[slot].totalIsAtLeast {
+    for slot in shownSlots where !survivors.contains(slot) && !records[slot].totalIsAtLeast {
       records[slot].totalIsAtLeast = true
       dirtySlots.insert(slot)
     }
@@ -198,7 +211,7 @@ extension Ledger {
     let sampled = utcSeconds(ofBoot: from, at: now)
     for life in lives where life.opened == now.utcSeconds && life.birth == .bornUnseen {
       let since = life.slot < lastSeen.count ? min(lastSeen[life.slot], sampled) : sampled
-      recordLoss(slot: life.slot, from: since, to: now, reason: .vanished)
+      recordLoss(slot: life.account, from: since, to: now, reason: .vanished)
     }
   }
 
@@ -209,7 +222,7 @@ extension Ledger {
     let life = lives[position]
     guard life.inode == 0 || facts.inode == 0, records[life.slot].name != facts.name else { return }
     recordLoss(
-      slot: life.slot, from: utcSeconds(ofBoot: from, at: now), to: now,
+      slot: life.account, from: utcSeconds(ofBoot: from, at: now), to: now,
       reason: cause == .start ? .notRunning : cause == .overrun ? .eventOverrun : .vanished)
   }
 }

@@ -35,6 +35,10 @@ extension Ledger {
           continue
         }
       }
+      if lives[position].account == nil {
+        passBy(raw, width: width, at: position, now)
+        continue
+      }
       let from = lives[position].lags ? lives[position].since : sampledFrom
       let span = from == sampledFrom ? placement : self.placement(fromBoot: from, to: now)
       // An event may have told more than a dump that was read before it; then the next reading tells.
@@ -132,8 +136,8 @@ extension Ledger {
     weigh(\.txPackets, \.txPackets, .txPackets, packets, txBytes, life: &lives[position], heldCount: &heldReadings)
     book(amounts, flags: flags, at: position, placement)
     if wasReset {
-      let slot = lives[position].slot
-      records[slot].resets &+= 1
+      let slot = lives[position].account
+      if let slot { records[slot].resets &+= 1 }
       recordLoss(slot: slot, from: utcSeconds(ofBoot: from, at: now), to: now, reason: .counterReset)
     }
     return waits
@@ -163,9 +167,15 @@ extension Ledger {
 
   /// Bytes a second over the last closed epoch, and its length in seconds; nil before the second sample.
   package func rate(slot: Int) -> (rx: Double, tx: Double, seconds: Double)? {
-    guard lastEpochNanoseconds > 0, let position = position(ofSlot: slot) else { return nil }
+    guard lastEpochNanoseconds > 0, isPresent(slot) else { return nil }
     let seconds = Double(lastEpochNanoseconds) / 1e9
-    let bytes = lives[position].rateBytes(epoch: epoch)
+    let own = position(ofSlot: slot).map { lives[$0].rateBytes(epoch: epoch) }
+    let bytes =
+      own
+      ?? lives.lazy.filter { $0.account == slot }.reduce((0, 0)) { sum, life in
+        let more = life.rateBytes(epoch: epoch)
+        return (saturatingSum(sum.0, more.rx), saturatingSum(sum.1, more.tx))
+      }
     return (Double(bytes.rx) / seconds, Double(bytes.tx) / seconds, seconds)
   }
 }

@@ -79,10 +79,13 @@ extension Ledger {
       return (.joined, nil)
     } else if let committed, isEarlierState(stored, storedAt, committed) {
       markAllChanged()
+      let ours = Set(records.map(\.id))
+      pending.removed += stored.links.map(\.id).filter { !ours.contains($0) }
       if committed.elapsed(since: storedAt) != 0 { recordHistoryLoss(from: storedAt.utcSeconds, committed) }
       return (.continued, waiting)
     }
-    var again = Ledger(calendar: calendar)
+    var again = Ledger(calendar: calendar, rules: rules)
+    again.mostInterfaces = mostInterfaces
     again.hearsFarEnds = hearsFarEnds
     again.restore(stored)
     self = again
@@ -95,13 +98,15 @@ extension Ledger {
     pending.gaps.append(Gap(link: nil, from: min(from, end - 1), to: end, reason: .historyLost, lossy: true))
   }
 
-  /// Every link of the store is one of ours under the same number, and was never further than it is here. The numbers of
+  /// Every link of the store is one of ours under the same number, and was never further than it is here; members of
+  /// groups, ignored links and what moved to a group at once, which hold no bytes, may have gone meanwhile. The numbers of
   /// commits do not decide: they begin anew with a new file, and the old one may be put back.
   private func isEarlierState(_ stored: StoredState, _ at: Moment, _ committed: Moment) -> Bool {
     if at.bootID == committed.bootID, committed.elapsed(since: at) == nil { return false }
     let ours = Dictionary(records.indices.map { (records[$0].id, $0) }, uniquingKeysWith: { first, _ in first })
     return stored.links.allSatisfy { link in
-      guard let slot = ours[link.id], records[slot].firstSeen == link.firstSeen else { return false }
+      guard let slot = ours[link.id] else { return !link.isShown || link.total.isZero }
+      guard records[slot].firstSeen == link.firstSeen else { return false }
       let total = tallies[slot].total
       return link.total.rxBytes <= total.rxBytes && link.total.txBytes <= total.txBytes
         && link.total.rxPackets <= total.rxPackets && link.total.txPackets <= total.txPackets
@@ -111,16 +116,19 @@ extension Ledger {
   /// Plays the start that would have been with the store, and puts on it what was counted since.
   ///
   /// A link that goes on from its stored baseline is counted up to the list by that start and from the list on by what
-  /// was counted here: each byte once. nil: the store was written after this ledger had begun, so both hold the same bytes.
+  /// was counted here: each byte once. nil: the store was written after this ledger had begun, so both hold the same bytes;
+  /// or there are groups or ignored links, whose lives are not told apart.
   private mutating func join(_ stored: StoredState, _ beginning: Beginning, _ waiting: Commit?) -> Commit? {
-    guard let storedAt = stored.lastMoment, beginning.isWhole, let before = beginning.past,
+    guard let storedAt = stored.lastMoment, beginning.isWhole,
+      (records + stored.links).allSatisfy({ $0.isShown && !$0.isGroup }), let before = beginning.past,
       before.links.allSatisfy({ $0.counters != nil }),
       storedAt.bootID != beginning.at.bootID || beginning.at.elapsed(since: storedAt) != nil,
       var since = takeCommit(sequence: 0)
     else { return nil }
     if let waiting { since.absorb(waiting) }
 
-    var past = Ledger(calendar: calendar)
+    var past = Ledger(calendar: calendar, rules: rules)
+    past.mostInterfaces = mostInterfaces
     past.restore(stored)
     past.apply(before.links, events: before.events, cause: .start, at: beginning.at)
     let readings = before.links.compactMap { link in
@@ -165,7 +173,7 @@ extension Ledger {
     return records.indices.map { slot in
       if let place = places[slot] { return place }
       let own = records[slot]
-      if let place = past.slots[own.key], taken.insert(place).inserted {
+      if let place = past.slots[own.identity], taken.insert(place).inserted {
         past.records[place].resets &+= 1
         return place
       }
@@ -206,6 +214,8 @@ extension Ledger {
       let place = places[slot]
       let own = records[slot]
       merged.records[place].key = own.key
+      merged.records[place].label = own.label
+      merged.records[place].rule = own.rule
       merged.records[place].name = own.name
       merged.records[place].kind = own.kind
       merged.records[place].type = own.type
@@ -214,6 +224,7 @@ extension Ledger {
       merged.records[place].totalIsAtLeast = merged.records[place].totalIsAtLeast || own.totalIsAtLeast
       merged.records[place].resets &+= own.resets
       merged.facts[place] = facts[slot]
+      merged.designations[place] = designations[slot]
       merged.tallies[place].total += tallies[slot].total
       merged.tallies[place].todayFlags.formUnion(tallies[slot].todayFlags)
       merged.tallies[place].lastLife = tallies[slot].lastLife ?? merged.tallies[place].lastLife
@@ -224,22 +235,25 @@ extension Ledger {
       (lives[position].opened, lives[position].birth) = (known.opened, known.birth)
       lives[position].booked = known.booked
       lives[position].slot = places[life.slot]
+      lives[position].account = life.account.map { places[$0] }
       lives[position].isDirty = true
     }
     func moved(_ half: VethHalf) -> VethHalf {
       var moved = half
-      moved.slot = places[half.slot]
-      moved.ended = past.known(half.ended, at: moved.slot)
+      guard let slot = half.slot else { return half }
+      moved.slot = places[slot]
+      moved.ended = half.ended.map { past.known($0, at: places[slot]) }
       return moved
     }
     halves = halves.mapValues(moved)
     farHalves = farHalves.mapValues(moved)
     (records, facts, tallies) = (merged.records, merged.facts, merged.tallies)
+    (designations, changed) = (merged.designations, merged.changed)
     (firstRecordSeen, nextID) = (merged.firstRecordSeen, merged.nextID)
     slots = [:]
-    for slot in records.indices {
-      let key = records[slot].key
-      if isPresent(slot) || slots[key].map({ !isPresent($0) }) ?? true { slots[key] = slot }
+    for slot in shownSlots where !isHidden(slot) {
+      let identity = records[slot].identity
+      if isPresent(slot) || slots[identity].map({ !isPresent($0) }) ?? true { slots[identity] = slot }
     }
     dirtySlots = Set(records.indices)
     (isStored, beginning) = (true, nil)

@@ -6,8 +6,8 @@ struct Undated: Sendable {
   var behind: Int64
   /// Boot-clock instant at which this process first looked.
   var since: Int64
-  /// Records from this slot on were made under it.
-  var firstSlot: Int
+  /// Records from this one on were made under it.
+  var firstID: LinkID
 }
 
 extension Ledger {
@@ -28,7 +28,7 @@ extension Ledger {
   mutating func noteClock(_ now: Moment, after last: Moment?) {
     guard last.map({ now.elapsed(since: $0) == nil }) ?? true else { return }
     let behind = max(last?.utc ?? .min, Ledger.earliest)
-    undated = now.utc < behind ? Undated(behind: behind, since: now.boot, firstSlot: records.count) : nil
+    undated = now.utc < behind ? Undated(behind: behind, since: now.boot, firstID: nextID) : nil
   }
 
   /// Moves all that is dated by the clock as it was at `before` by a step of it, nanoseconds. Nothing of it is committed.
@@ -54,14 +54,14 @@ extension Ledger {
     }
     for position in lives.indices { lives[position].move(moved) }
     for slot in records.indices {
-      if slot >= undated.firstSlot { records[slot].firstSeen = moved(records[slot].firstSeen) }
+      if records[slot].id >= undated.firstID { records[slot].firstSeen = moved(records[slot].firstSeen) }
       if dirtySlots.contains(slot) { records[slot].lastSeen = moved(records[slot].lastSeen) }
       if let last = tallies[slot].lastLife { tallies[slot].lastLife = (last.ifindex, moved(last.opened)) }
     }
     halves = halves.mapValues { $0.moved(moved) }
     farHalves = farHalves.mapValues { $0.moved(moved) }
-    firstRecordSeen = records.map(\.firstSeen).min()
     beginning?.at.utc &+= step
+    firstRecordSeen = shownSlots.map { records[$0].firstSeen }.min()
     // What of it is in the running day now has to be summed up anew.
     bookedUntil = .max
     day = (0, 0)
@@ -108,7 +108,7 @@ extension Incarnation {
 extension VethHalf {
   fileprivate func moved(_ moved: (Int64) -> Int64) -> VethHalf {
     var half = self
-    half.ended = ended.moved(moved)
+    half.ended = ended?.moved(moved)
     return half
   }
 }

@@ -59,8 +59,9 @@ extension Ledger {
     let life = lives[position]
     let counters = life.counters
     guard life.isVeth else { return }
-    let ended = incarnation(life, closed: now.utcSeconds, death: .deleted, at: now)
-    let ours = VethHalf(slot: life.slot, counters: counters, ended: ended, fromBoot: from)
+    let ended =
+      records[life.slot].isShown ? incarnation(life, closed: now.utcSeconds, death: .deleted, at: now) : nil
+    let ours = VethHalf(slot: life.account, counters: counters, ended: ended, fromBoot: from)
     if let half = halves.removeValue(forKey: life.ifindex) {
       complete(half, with: counters, at: now)
       complete(ours, with: half.counters, at: now)
@@ -128,13 +129,14 @@ extension Ledger {
 
   /// Books what an end received last, by what the other one sent in all.
   private mutating func complete(_ half: VethHalf, with other: LinkCounters, at now: Moment) {
+    guard let slot = half.slot else { return }
     let received = increase(LinkCounters(rxBytes: other.txBytes, rxPackets: other.txPackets), half.counters)
     let ceiling = Ceiling.over(nanoseconds: now.boot - half.fromBoot, speedMbit: nil, width: .bits64)
     guard received.rxBytes <= ceiling.bytes else { return giveUp(half, at: now) }
     let span = placement(fromBoot: half.fromBoot, to: now)
-    place(received, flags: [], slot: half.slot, span)
-    amend(half.ended, slot: half.slot, by: received, span)
-    dirtySlots.insert(half.slot)
+    place(received, flags: [], slot: slot, span)
+    amend(half.ended, slot: slot, by: received, span)
+    dirtySlots.insert(slot)
   }
 
   private mutating func giveUp(_ half: VethHalf, at now: Moment) {

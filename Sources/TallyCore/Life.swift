@@ -24,6 +24,10 @@ struct Life {
   var ifindex: UInt32
   /// Position of its record and tally.
   var slot: Int
+  /// Slot of the record that its bytes are booked to: its own or a group's; nil: it is ignored.
+  var account: Int?
+  /// It is ignored no longer, as soon as a reading tells from where on it counts.
+  var awaitsBase = false
   var inode: UInt64
   /// High-water marks; 64 bits also for a narrow source, which is extended.
   var counters: LinkCounters
@@ -70,7 +74,7 @@ struct Life {
   }
 
   /// Nothing is odd about it: a reading says what passed since the last sample.
-  var isPlain: Bool { held.isEmpty && !lags && !isRaised && !isNarrow }
+  var isPlain: Bool { held.isEmpty && !lags && !isRaised && !isNarrow && account != nil }
 
   /// Bytes were put into minutes that a later process could not tell from what was told and the next baseline.
   func reachesFurther(thanTold now: Moment) -> Bool {
@@ -105,6 +109,12 @@ struct Tally {
   /// Of the running local day.
   var today = Amounts.zero
   var todayFlags: BucketFlags = []
+  /// Slot of the group that its record is a member of.
+  var group: Int?
+  /// Of a group: links that are there now.
+  var members = 0
+  /// A commit has its record.
+  var isTaken = false
   /// The life that began last, of this process.
   var lastLife: (ifindex: UInt32, opened: Int64)?
 }

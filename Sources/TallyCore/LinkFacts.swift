@@ -36,6 +36,8 @@ package struct LinkFacts: Hashable, Sendable {
   package var master: UInt32 = 0
   /// IFLA_TUN_TYPE or tun_flags: 1 tun, 2 tap, 0 neither.
   package var tunType: UInt8 = 0
+  /// The far end of a tunnel, where the kernel tells it with the link.
+  package var endpoint: TunnelEndpoint?
 
   // From sysfs.
   /// Inode of /sys/class/net/NAME: new for every incarnation, stable across renames; 0 when not readable.
@@ -52,6 +54,10 @@ package struct LinkFacts: Hashable, Sendable {
   /// Mbit/s as sysfs says; nil when unknown.
   package var speedMbit: UInt32?
   package var wirelessMode: WirelessMode?
+  /// Name of the wireless network that it is in, where nl80211 tells it; up to 32 bytes of anything.
+  package var ssid: [UInt8] = []
+  /// Where its device is: below /sys/devices, and udev's ID_PATH; none for virtual links.
+  package var paths: [String] = []
 
   package init() {}
 
@@ -74,6 +80,8 @@ package struct LinkFacts: Hashable, Sendable {
     driver = old.driver
     speedMbit = old.speedMbit
     wirelessMode = old.wirelessMode
+    ssid = old.ssid
+    paths = old.paths
     if tunType == 0 { tunType = old.tunType }
   }
 }

@@ -31,31 +31,52 @@ package struct Quality: Hashable, Sendable {
   package var gaps: Int
 }
 
+/// A record and when its link was first seen, UTC seconds: that incarnation is no reset.
+package struct Sighting: Hashable, Sendable {
+  package var link: LinkID
+  package var firstSeen: Int64
+
+  package init(link: LinkID, firstSeen: Int64) {
+    self.link = link
+    self.firstSeen = firstSeen
+  }
+}
+
 extension Quality {
+  /// Judges a figure of one link.
+  package init(
+    flags: BucketFlags, placedBy: BucketFlags, link: LinkID, firstSeen: Int64, watchedSince: Int64, from: Int64,
+    to: Int64, gaps: [Gap], incarnations: [Incarnation]
+  ) {
+    self.init(
+      flags: flags, placedBy: placedBy, of: [Sighting(link: link, firstSeen: firstSeen)], watchedSince: watchedSince,
+      from: from, to: to, gaps: gaps, incarnations: incarnations)
+  }
+
   /// Judges a figure from the flags of its rows and what overlaps its span.
   ///
   /// - Parameters:
   ///   - flags: of all rows in it.
   ///   - placedBy: the flag that makes a row count as placed at the figure's resolution; empty for none.
-  ///   - firstSeen: when the link was first seen, UTC seconds: that incarnation is no reset.
+  ///   - links: whose bytes are in it.
   ///   - watchedSince: when counting began here, UTC seconds: nothing before it was observed.
   ///   - from, to: UTC seconds; the span of the figure, which does not reach into the future.
-  ///   - gaps: of this link and of all links; others are ignored.
-  ///   - incarnations: of this link; others are ignored.
+  ///   - gaps: of these links and of all links; others are ignored.
+  ///   - incarnations: of these links; others are ignored.
   package init(
-    flags: BucketFlags, placedBy: BucketFlags, link: LinkID, firstSeen: Int64, watchedSince: Int64, from: Int64,
-    to: Int64, gaps: [Gap],
-    incarnations: [Incarnation]
+    flags: BucketFlags, placedBy: BucketFlags, of links: [Sighting], watchedSince: Int64, from: Int64, to: Int64,
+    gaps: [Gap], incarnations: [Incarnation]
   ) {
-    let lives = incarnations.filter { $0.link == link }
+    let lives = incarnations.filter { life in links.contains { $0.link == life.link } }
+    func isMeant(_ gap: Gap) -> Bool { links.contains { $0.link == gap.link } }
     var unseen: [(from: Int64, to: Int64)] = []
     var lossy = flags.contains(.atLeast) || to <= watchedSince
     if from < watchedSince { unseen.append((from, min(to, watchedSince))) }
     var count = 0
     var isSpread = false
-    for gap in gaps where gap.from < to && gap.to > from && (gap.link == nil || gap.link == link) {
+    for gap in gaps where gap.from < to && gap.to > from && (gap.link == nil || isMeant(gap)) {
       count += 1
-      if gap.mayHideBytes(firstSeen: firstSeen, lives: lives) { lossy = true }
+      if gap.mayHideBytes(of: links, lives: lives) { lossy = true }
       // What passed while nobody ran is placed over all of that time, in coarser slices than minutes if it was long.
       if gap.reason == .notRunning, gap.from < from || gap.to > to { isSpread = true }
       unseen.append((max(gap.from, from), min(gap.to, to)))
@@ -70,14 +91,24 @@ extension Quality {
     let isPlaced = !placedBy.isEmpty && (isSpread || !flags.isDisjoint(with: placedBy))
     completeness = lossy ? .atLeast : isPlaced ? .placed : .complete
     coverage = to > from ? Double(max(0, seen)) / Double(to - from) : 1
+    let firstSeen = links.lazy.map(\.firstSeen).min()
     resets =
       lives.count { $0.opened >= from && $0.opened < to && $0.opened != firstSeen }
-      + gaps.count { $0.link == link && $0.reason == .counterReset && $0.from < to && $0.to > from }
+      + gaps.count { isMeant($0) && $0.reason == .counterReset && $0.from < to && $0.to > from }
     self.gaps = count
   }
 }
 
 extension Gap {
+  /// Bytes of one of these links may have passed in it unseen; `lives` are theirs.
+  package func mayHideBytes(of links: [Sighting], lives: [Incarnation]) -> Bool {
+    if links.count == 1 { return mayHideBytes(firstSeen: links[0].firstSeen, lives: lives) }
+    return links.contains { link in
+      (self.link == nil || self.link == link.link)
+        && mayHideBytes(firstSeen: link.firstSeen, lives: lives.filter { $0.link == link.link })
+    }
+  }
+
   /// Bytes of a link may have passed in it unseen.
   ///
   /// - Parameters:

@@ -49,6 +49,26 @@ package struct LinkRecord: Hashable, Sendable {
   package var resets: UInt32
   /// nil when the link is not present.
   package var baseline: Baseline?
+  /// Whether a machine total adds it, as it last was; nil when that was never found out.
+  package var isAdded: Bool?
+  /// What carried it last.
+  package var carrier: LinkID?
+  /// What a person calls it; empty: nothing.
+  package var title = ""
+  /// The record that its figures are shown with.
+  package var mergedInto: LinkID?
+  /// UTC seconds: since then its history is hidden; nil: it is shown.
+  package var forgotten: Int64?
+  /// By the rules; an identity has a record for each label that it was counted under.
+  package var label: String?
+  /// The rule that decided last; nil in stores of before rules.
+  package var rule: String?
+  /// The group that its bytes are booked to. Such a record holds a baseline, counts nothing and goes with its link.
+  package var group: LinkID?
+  /// It is not counted; as of a group's member, its record goes with its link.
+  package var isIgnored = false
+  /// Of a group: how many lives it is made of.
+  package var memberLives: UInt32 = 0
 
   package init(
     id: LinkID, key: String, name: LinkName, kind: Kind, type: String, firstSeen: Int64, lastSeen: Int64,
@@ -80,6 +100,10 @@ package enum BirthCause: String, Sendable {
   case bornUnseen = "born_unseen"
   /// The counter went back within one incarnation and stayed there: the driver reset it.
   case counterReset = "counter_reset"
+  /// A rule gave it another label, or took it out of a group: counts from where the record before ended.
+  case relabelled
+  /// It was ignored until then: counts from its reading of that moment.
+  case ignoredBefore = "ignored_before"
 }
 
 /// Why one life of a link ended.
@@ -90,6 +114,12 @@ package enum DeathCause: String, Sendable {
   case vanished
   case reboot
   case counterReset = "counter_reset"
+  /// Its history was forgotten: the link itself went on as another record.
+  case forgotten
+  /// A rule gave it another label or put it into a group, whose record goes on.
+  case relabelled
+  /// It is not counted any more.
+  case ignored
 }
 
 /// What one life counted, and the minutes that it was put into.

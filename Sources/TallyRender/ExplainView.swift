@@ -8,7 +8,10 @@ package func render(_ reply: ExplainReply, _ style: Style) -> [String] {
   let span =
     (reply.resolution == nil ? "Total since it was first seen, " : "")
     + "\(boundary(reply.from)) to \(boundary(reply.to)) (\(displayed(reply.timezone))), as of \(writtenTime(reply.asOf))"
-  var lines = [style.tinted(displayed(interface.name), .strong) + " (\(displayed(interface.kind))\(gone))"]
+  var lines = [
+    style.tinted(displayed(fullName(interface.name, interface.title)), .strong)
+      + " (\(displayed(interface.kind))\(gone))"
+  ]
   lines += wrapped(span, to: style.width, indent: "  ") + [""]
   lines += parts(reply, style) + [""]
   lines += reply.verdict.flatMap { wrapped(displayed($0), to: style.width, indent: "  ") } + [""]
@@ -64,7 +67,7 @@ private func lives(_ reply: ExplainReply, _ style: Style) -> [(String, String)] 
     return (
       "\(life.number)",
       "\(writtenTime(life.opened)) to \(life.closed.map(writtenTime) ?? "now"): \(life.text); \(counted)\(place) "
-        + "(index \(life.ifindex)\(inode), boot \(life.bootID.prefix(8)))"
+        + "(\(life.interface.map { "\(displayed($0)), " } ?? "")index \(life.ifindex)\(inode), boot \(life.bootID.prefix(8)))"
     )
   }
 }

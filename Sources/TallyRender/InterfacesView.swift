@@ -17,30 +17,33 @@ package func render(_ reply: InterfacesReply, verbose: Bool, _ style: Style) -> 
 }
 
 private func overview(_ interfaces: [Interface], _ style: Style) -> [String] {
+  let hasLabels = interfaces.contains { $0.label != nil }
   var table = Table(
-    [
-      Column(title: "INTERFACE", alignment: .left, shrinks: true),
-      Column(title: "ID", alignment: .left, sacrifice: 5),
-      Column(title: "KIND", alignment: .left, sacrifice: 1),
-      Column(title: "TYPE", alignment: .left, sacrifice: 6),
-      Column(title: "STATE", alignment: .left),
-    ] + figureColumns + [
-      Column(title: "CARRIER", alignment: .left, sacrifice: 4),
-      Column(title: "ADDRESSES", alignment: .left, sacrifice: 8),
-    ])
+    [Column(title: "INTERFACE", alignment: .left, shrinks: true)]
+      + (hasLabels ? [Column(title: "LABEL", alignment: .left, sacrifice: 3)] : []) + [
+        Column(title: "ID", alignment: .left, sacrifice: 5),
+        Column(title: "KIND", alignment: .left, sacrifice: 1),
+        Column(title: "TYPE", alignment: .left, sacrifice: 6),
+        Column(title: "STATE", alignment: .left),
+      ] + figureColumns + [
+        Column(title: "CARRIER", alignment: .left, sacrifice: 4),
+        Column(title: "ADDRESSES", alignment: .left, sacrifice: 8),
+      ])
   for interface in interfaces {
     let addresses = interface.addresses.prefix(2).joined(separator: " ")
     let more = interface.addresses.count > 2 ? " +\(interface.addresses.count - 2)" : ""
     table.append(
-      [
-        Cell(interface.name, .strong), Cell(interface.id), Cell(interface.kind), Cell(interface.type),
-        stateCell(interface),
-      ] + figureCells(interface.total, style) + [Cell(interface.carrier?.name ?? ""), Cell(addresses + more)])
+      [Cell(fullName(interface.name, interface.title), .strong)]
+        + (hasLabels ? [Cell(interface.label ?? "")] : []) + [
+          Cell(interface.id), Cell(interface.kind), Cell(interface.type),
+          stateCell(interface),
+        ] + figureCells(interface.total, style) + [Cell(interface.carrier?.name ?? ""), Cell(addresses + more)])
   }
   return table.lines(style)
 }
 
 private func stateCell(_ interface: Interface) -> Cell {
+  if let group = interface.group, interface.present { return Cell("\(group.present) here", .good) }
   if !interface.present { return Cell("gone", .dim) }
   return interface.up ? Cell("up", .good) : Cell("down", .attention)
 }
@@ -56,7 +59,20 @@ private func details(_ interface: Interface, _ style: Style) -> [String] {
     ("counts", interface.counts),
     ("state", stateCell(interface).text + (interface.ifindex.map { ", index \($0)" } ?? "")),
   ]
+  if let rule = interface.rule { pairs.insert(("rule", rule), at: 2) }
+  let medium = interface.rule == nil ? 2 : 3
+  if let counted = interface.counted { pairs.insert(("layer", layer(counted)), at: medium + 2) }
+  if let partial = interface.counted?.partial { pairs.insert(("offload", partial), at: medium + 3) }
+  if let why = interface.shareWhy { pairs[medium].1 = (interface.touchesMedium ? "added: " : "never added: ") + why }
+  if let label = interface.label { pairs.insert(("label", label), at: 1) }
+  if let group = interface.group {
+    pairs.append(("members", "\(group.present) here, \(group.lives) lives in all"))
+  }
+  if let metered = interface.metered { pairs.append(("metered", metered ? "yes" : "no")) }
   if let carrier = interface.carrier { pairs.append(("carrier", reference(carrier))) }
+  if let merged = interface.merged {
+    pairs.append(("merged", merged.map(reference).joined(separator: ", ") + ": their figures are in these"))
+  }
   if let master = interface.master { pairs.append(("master", reference(master))) }
   if let mac = interface.mac { pairs.append(("mac", mac)) }
   if let mtu = interface.mtu { pairs.append(("mtu", "\(mtu)")) }
@@ -77,7 +93,22 @@ private func details(_ interface: Interface, _ style: Style) -> [String] {
   }
   pairs.append(("today", interface.today.map { sentence($0, style) } ?? "history is loading"))
   pairs.append(("total", sentence(interface.total, style)))
-  return [style.tinted(displayed(interface.name), .strong)] + keyed(pairs, style)
+  return [style.tinted(displayed(fullName(interface.name, interface.title)), .strong)] + keyed(pairs, style)
+}
+
+private func layer(_ counted: CountedReply) -> String {
+  func word(_ layer: String) -> String {
+    switch layer {
+    case "ip_packet": "IP packets"
+    case "ethernet_frame": "Ethernet frames"
+    default: "what its driver counts"
+    }
+  }
+  let both = counted.rxLayer == counted.txLayer
+  let layers =
+    both ? word(counted.rxLayer) : "\(word(counted.rxLayer)) received, \(word(counted.txLayer)) sent"
+  return layers + (counted.inner ? "; inner traffic of a tunnel" : "")
+    + (counted.overhead.map { ", with " + $0 } ?? "")
 }
 
 private func reference(_ other: InterfaceReference) -> String {

@@ -19,7 +19,8 @@ package func liveFrame(_ reply: InterfacesReply, height: Int?, _ style: Style) -
   }
   for interface in reply.interfaces {
     table.append([
-      Cell(interface.name, .strong), Cell(interface.kind), rate(interface.rate?.rxBytesPerSecond, style),
+      Cell(fullName(interface.name, interface.title), .strong), Cell(interface.kind),
+      rate(interface.rate?.rxBytesPerSecond, style),
       rate(interface.rate?.txBytesPerSecond, style), amount(interface.today), amount(interface.total),
     ])
   }

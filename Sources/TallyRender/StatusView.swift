@@ -17,7 +17,7 @@ package func render(_ status: StatusReply, verbose: Bool, _ style: Style) -> [St
     ("commit", commit(status.commit)),
     ("store", store(status.store, style)),
     ("clock", clock(status.clock)),
-    ("interfaces", "\(status.links.present) present, \(status.links.known) known"),
+    ("interfaces", links(status.links)),
     ("gaps", gaps(status.gaps)),
   ]
   if verbose {
@@ -85,6 +85,13 @@ private func clock(_ clock: StatusReply.Clock) -> String {
     case nil: "not known whether synchronised"
     }
   return "\(clock.timezone), \(synchronized), \(counted(clock.steps.count, "step"))"
+}
+
+private func links(_ links: StatusReply.Links) -> String {
+  let ignored = (links.ignored ?? []).map { ", \($0.links) ignored by the rule \($0.rule)" }.joined()
+  let folded = links.folded ?? 0
+  return "\(links.present) present, \(links.known) known\(ignored)"
+    + (folded > 0 ? ", \(folded) counted together in the group others" : "")
 }
 
 private func gaps(_ gaps: [StatusReply.Gap]) -> String {

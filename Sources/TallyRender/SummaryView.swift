@@ -49,7 +49,9 @@ package func render(_ summary: Summary, _ style: Style) -> [String] {
     ]
     for (position, (period, figure)) in periods.enumerated() {
       let first = position == 0
-      let cells = [Cell(first ? interface.name : "", .strong), Cell(first ? kind : ""), Cell(period)]
+      let cells = [
+        Cell(first ? fullName(interface.name, interface.title) : "", .strong), Cell(first ? kind : ""), Cell(period),
+      ]
       if let figure {
         marks.insert(figure.quality.completeness)
         table.append(cells + figureCells(figure, style))

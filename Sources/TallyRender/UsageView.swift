@@ -10,7 +10,8 @@ package func render(_ reply: UsageReply, _ style: Style) -> [String] {
     marks.formUnion(series.points.map(\.completeness))
     let gone = series.interface.present ? "" : ", gone"
     lines.append(
-      style.tinted(displayed(series.interface.name), .strong) + " (\(displayed(series.interface.kind))\(gone))")
+      style.tinted(displayed(fullName(series.interface.name, series.interface.title)), .strong)
+        + " (\(displayed(series.interface.kind))\(gone))")
     lines += series.points.isEmpty ? ["No traffic in this span."] : table(series, reply, style)
     lines.append("")
   }
@@ -71,7 +72,7 @@ private func label(_ start: Timestamp, _ resolution: String, _ showsOffset: Bool
 }
 
 /// A boundary of periods, to the minute.
-private func shortTime(_ text: String) -> String {
+func shortTime(_ text: String) -> String {
   guard let time = Timestamp(text) else { return displayed(text) }
   return "\(time.date) \(time.time.prefix(5))"
 }

@@ -12,7 +12,9 @@ extension Store {
   package func commit(_ commit: Commit) throws(StoreError) {
     guard !database.hasMoved else { throw .vanished(path: path) }
     do {
-      retentionLeft = try database.transaction("BEGIN IMMEDIATE") { () throws(StoreError) in try write(commit) }
+      (retentionLeft, purge) = try database.transaction("BEGIN IMMEDIATE") { () throws(StoreError) in
+        try write(commit)
+      }
     } catch {
       // Whatever COMMIT said, what counts is what is there.
       if error.kind != .refused, let meta = try? StoredMeta(database), meta.isAfter(commit) { return }
@@ -20,10 +22,10 @@ extension Store {
     }
   }
 
-  /// Returns what of the retention is left for the next commits.
-  private func write(_ commit: Commit) throws(StoreError) -> [Tier: Int64] {
+  /// Returns what of the retention, and of the buckets of deleted links, is left for the next commits.
+  private func write(_ commit: Commit) throws(StoreError) -> ([Tier: Int64], Purge) {
     var meta = try StoredMeta(database)
-    if meta.isAfter(commit) { return retentionLeft }
+    if meta.isAfter(commit) { return (retentionLeft, purge) }
     guard commit.sequence == meta.sequence &+ 1 else {
       throw StoreError(
         .refused,
@@ -40,9 +42,13 @@ extension Store {
     let links = LinkTable(database: database)
     for link in commit.links { try links.put(link) }
     for incarnation in commit.incarnations { try links.put(incarnation) }
+    for link in commit.removed { try links.remove(link) }
     let gaps = GapTable(database: database)
     for gap in commit.gaps { try gaps.add(gap) }
     for step in commit.clockSteps { try gaps.add(step) }
+    for change in commit.changes { try ChangeTable(database: database).put(change) }
+    let deleted = DeletedLinks(database: database)
+    for link in commit.deletions { try deleted.begin(link) }
     for fold in commit.folds {
       try check(fold, meta.watermarks)
       try buckets.fold(fold)
@@ -58,8 +64,9 @@ extension Store {
       try RecordRetention(database: database, calendar: calendar)
         .drop(before: bound, watermarks: meta.watermarks, retention: commit.retention)
     }
+    let purge = try deleted.purge(commit.deletions.isEmpty ? purge : Purge())
     try meta.write(to: database)
-    return left
+    return (left, purge)
   }
 
   /// A fold that leaves a hole, or that reads what its source does not hold yet, would lose rows of that tier for good.

@@ -18,7 +18,8 @@ struct LinkTable {
       SELECT id, key, name, kind, type, first_seen, last_seen, rx_bytes, tx_bytes, rx_packets, tx_packets, at_least,
         resets, base_utc, base_boot, base_boot_id_high, base_boot_id_low, base_ifindex, base_inode, base_rx_bytes,
         base_tx_bytes, base_rx_packets, base_tx_packets, base_width, max(opened), birth,
-        \(LinkTable.bookedColumns)
+        added, carrier, label, rule, member_of, ignored, member_lives,
+        \(LinkTable.bookedColumns), title, merged_into, forgotten
       FROM link JOIN link_total ON link_total.link = id LEFT JOIN incarnation ON incarnation.link = id
         AND boot_id_high = base_boot_id_high AND boot_id_low = base_boot_id_low AND ifindex = base_ifindex
         AND closed IS NULL
@@ -28,18 +29,28 @@ struct LinkTable {
     try select.start()
     var links: [LinkRecord] = []
     while try select.step() {
-      links.append(
-        LinkRecord(
-          id: LinkID(truncatingIfNeeded: select.integer(0)), key: select.text(1), name: LinkName(bytes: select.blob(2)),
-          kind: try value(select.text(3), column: "link.kind"), type: select.text(4), firstSeen: select.integer(5),
-          lastSeen: select.integer(6), total: select.amounts(7), totalIsAtLeast: select.flag(11),
-          resets: select.small(12),
-          baseline: select.isNull(13)
-            ? nil
-            : select.baseline(
-              13, opened: select.optional(24) ?? select.integer(5),
-              birth: select.isNull(25) ? .born : try value(select.text(25), column: "incarnation.birth"),
-              booked: select.booked(26))))
+      var link = LinkRecord(
+        id: LinkID(truncatingIfNeeded: select.integer(0)), key: select.text(1), name: LinkName(bytes: select.blob(2)),
+        kind: try value(select.text(3), column: "link.kind"), type: select.text(4), firstSeen: select.integer(5),
+        lastSeen: select.integer(6), total: select.amounts(7), totalIsAtLeast: select.flag(11),
+        resets: select.small(12),
+        baseline: select.isNull(13)
+          ? nil
+          : select.baseline(
+            13, opened: select.optional(24) ?? select.integer(5),
+            birth: select.isNull(25) ? .born : try value(select.text(25), column: "incarnation.birth"),
+            booked: select.booked(33)))
+      link.isAdded = select.isNull(26) ? nil : select.flag(26)
+      link.carrier = select.optional(27).map { LinkID(truncatingIfNeeded: $0) }
+      link.label = select.isNull(28) ? nil : select.text(28)
+      link.rule = select.isNull(29) ? nil : select.text(29)
+      link.group = select.optional(30).map { LinkID(truncatingIfNeeded: $0) }
+      link.isIgnored = select.flag(31)
+      link.memberLives = select.small(32)
+      link.title = select.text(43)
+      link.mergedInto = select.optional(44).map { LinkID(truncatingIfNeeded: $0) }
+      link.forgotten = select.optional(45)
+      links.append(link)
     }
     return links
   }
@@ -48,23 +59,34 @@ struct LinkTable {
   func put(_ link: LinkRecord) throws(StoreError) {
     try database.statement(
       """
-      INSERT INTO link (id, key, name, kind, type, first_seen) VALUES (?, ?, ?, ?, ?, ?)
+      INSERT INTO link
+        (id, key, name, kind, type, first_seen, added, carrier, label, rule, member_of, ignored, title, merged_into,
+        forgotten)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (id) DO UPDATE SET key = excluded.key, name = excluded.name, kind = excluded.kind,
-        type = excluded.type, first_seen = excluded.first_seen
-      WHERE (key, name, kind, type, first_seen)
-        IS NOT (excluded.key, excluded.name, excluded.kind, excluded.type, excluded.first_seen)
+        type = excluded.type, first_seen = excluded.first_seen, added = excluded.added, carrier = excluded.carrier,
+        label = excluded.label, rule = excluded.rule, member_of = excluded.member_of, ignored = excluded.ignored,
+        title = excluded.title, merged_into = excluded.merged_into, forgotten = excluded.forgotten
+      WHERE (key, name, kind, type, first_seen, added, carrier, label, rule, member_of, ignored, title, merged_into,
+        forgotten) IS NOT (excluded.key, excluded.name, excluded.kind, excluded.type, excluded.first_seen,
+        excluded.added, excluded.carrier, excluded.label, excluded.rule, excluded.member_of, excluded.ignored,
+        excluded.title, excluded.merged_into, excluded.forgotten)
       """
     ).run(
       .integer(Int64(link.id)), .text(link.key), .blob(link.name.bytes), .text(link.kind.rawValue), .text(link.type),
-      .integer(link.firstSeen))
+      .integer(link.firstSeen), link.isAdded.map { .flag($0) } ?? .null, .optional(link.carrier.map { Int64($0) }),
+      link.label.map { .text($0) } ?? .null, link.rule.map { .text($0) } ?? .null,
+      .optional(link.group.map { Int64($0) }), .flag(link.isIgnored),
+      link.title.isEmpty ? .null : .text(link.title), .optional(link.mergedInto.map { Int64($0) }),
+      .optional(link.forgotten))
     let base = link.baseline
     let counters = base?.counters
     try database.statement(
       """
       INSERT INTO link_total (link, last_seen, rx_bytes, tx_bytes, rx_packets, tx_packets, at_least, resets,
         base_utc, base_boot, base_boot_id_high, base_boot_id_low, base_ifindex, base_inode, base_rx_bytes,
-        base_tx_bytes, base_rx_packets, base_tx_packets, base_width)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        base_tx_bytes, base_rx_packets, base_tx_packets, base_width, member_lives)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (link) DO UPDATE SET last_seen = excluded.last_seen, rx_bytes = excluded.rx_bytes,
         tx_bytes = excluded.tx_bytes, rx_packets = excluded.rx_packets, tx_packets = excluded.tx_packets,
         at_least = excluded.at_least, resets = excluded.resets, base_utc = excluded.base_utc,
@@ -72,7 +94,8 @@ struct LinkTable {
         base_boot_id_low = excluded.base_boot_id_low, base_ifindex = excluded.base_ifindex,
         base_inode = excluded.base_inode, base_rx_bytes = excluded.base_rx_bytes,
         base_tx_bytes = excluded.base_tx_bytes, base_rx_packets = excluded.base_rx_packets,
-        base_tx_packets = excluded.base_tx_packets, base_width = excluded.base_width
+        base_tx_packets = excluded.base_tx_packets, base_width = excluded.base_width,
+        member_lives = excluded.member_lives
       """
     ).run(
       .integer(Int64(link.id)), .integer(link.lastSeen), .counter(link.total.rxBytes), .counter(link.total.txBytes),
@@ -80,7 +103,15 @@ struct LinkTable {
       .optional(base?.at.utc), .optional(base?.at.boot), .optional(base?.at.bootID.high),
       .optional(base?.at.bootID.low), base.map { .small($0.ifindex) } ?? .null, .optional(base?.inode),
       .optional(counters?.rxBytes), .optional(counters?.txBytes), .optional(counters?.rxPackets),
-      .optional(counters?.txPackets), base?.width == .bits32 ? .integer(32) : .null)
+      .optional(counters?.txPackets), base?.width == .bits32 ? .integer(32) : .null,
+      .small(link.memberLives))
+  }
+
+  /// Deletes a link and what is known of its lives; one that is not there is no error.
+  func remove(_ link: LinkID) throws(StoreError) {
+    for table in ["incarnation WHERE link", "link_total WHERE link", "link WHERE id"] {
+      try database.statement("DELETE FROM \(table) = ?").run(.integer(Int64(link)))
+    }
   }
 
   /// Inserts the incarnation or replaces the one of the same link, boot, ifindex and opening.

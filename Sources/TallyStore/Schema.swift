@@ -16,6 +16,9 @@ enum Schema {
     Migration(name: "buckets, links, incarnations and gaps", sql: bucketsLinksIncarnationsGaps),
     Migration(name: "what each incarnation counted", sql: whatEachIncarnationCounted),
     Migration(name: "the width of baselines", sql: widthOfBaselines),
+    Migration(name: "what a machine total makes of each link", sql: whatATotalMakesOfEachLink),
+    Migration(name: "labels, groups and ignored links", sql: labelsGroupsAndIgnoredLinks),
+    Migration(name: "what people changed", sql: whatPeopleChanged),
   ]
 
   static var version: Int64 { Int64(migrations.count) }
@@ -129,6 +132,44 @@ enum Schema {
   /// NULL: 64 bits, as those of all earlier files are taken to have been.
   private static let widthOfBaselines = "ALTER TABLE link_total ADD COLUMN base_width INTEGER;"
 
+  /// NULL: not found out.
+  private static let whatATotalMakesOfEachLink = """
+    ALTER TABLE link ADD COLUMN added INTEGER;
+    ALTER TABLE link ADD COLUMN carrier INTEGER;
+    """
+
+  /// `label`: NULL without one; `member_of`: the group that it books to, by id; `member_lives`: of a group.
+  private static let labelsGroupsAndIgnoredLinks = """
+    ALTER TABLE link ADD COLUMN label TEXT;
+    ALTER TABLE link ADD COLUMN rule TEXT;
+    ALTER TABLE link ADD COLUMN member_of INTEGER;
+    ALTER TABLE link ADD COLUMN ignored INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE link_total ADD COLUMN member_lives INTEGER NOT NULL DEFAULT 0;
+    """
+
+  /// `deleted_link` has the links whose buckets are still to be deleted; `highest_link` the highest id that ever was.
+  private static let whatPeopleChanged = """
+    ALTER TABLE link ADD COLUMN title TEXT;
+    ALTER TABLE link ADD COLUMN merged_into INTEGER;
+    ALTER TABLE link ADD COLUMN forgotten INTEGER;
+    ALTER TABLE meta ADD COLUMN highest_link INTEGER NOT NULL DEFAULT 0;
+
+    CREATE TABLE change (
+      id INTEGER PRIMARY KEY,
+      at INTEGER NOT NULL,
+      uid INTEGER NOT NULL,
+      action TEXT NOT NULL,
+      link INTEGER NOT NULL,
+      before TEXT NOT NULL,
+      after TEXT NOT NULL,
+      -- NULL: it stands.
+      undone_at INTEGER,
+      undone_by INTEGER
+    ) STRICT;
+
+    CREATE TABLE deleted_link (link INTEGER PRIMARY KEY) STRICT;
+    """
+
   /// Brings a file from `version` to the present one, all steps in one transaction.
   static func migrate(_ database: Database, from version: Int64) throws(StoreError) {
     guard version < Schema.version else { return }
@@ -150,8 +191,9 @@ enum Schema {
   static func create(_ database: Database, watermarks: Watermarks) throws(StoreError) {
     try database.execute("PRAGMA page_size = \(pageSize); PRAGMA application_id = \(applicationID)")
     try migrate(database, from: 0)
-    try database.statement("INSERT INTO meta VALUES (1, 0, NULL, NULL, NULL, NULL, ?, ?, ?)")
-      .run(.integer(watermarks.fiveMinutes), .integer(watermarks.hour), .integer(watermarks.day))
+    try database.statement(
+      "INSERT INTO meta (id, sequence, folded_five_minutes, folded_hour, folded_day) VALUES (1, 0, ?, ?, ?)"
+    ).run(.integer(watermarks.fiveMinutes), .integer(watermarks.hour), .integer(watermarks.day))
   }
 
   /// A commit rewrites whole pages, so they are small: with 4096 bytes it was measured to write twice as much.

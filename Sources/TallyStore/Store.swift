@@ -19,6 +19,8 @@ package final class Store {
   var retentionLeft: [Tier: Int64] = [:]
   /// Tells our WAL from one that came with another file.
   private var walInode: UInt64?
+  /// The same of deleted links' buckets.
+  var purge = Purge()
   /// nil once closed.
   private var lock: StoreLock?
 
@@ -172,7 +174,8 @@ package final class Store {
   static func check(_ database: Database, withoutBuckets: Bool) throws(StoreError) {
     var checks = ["PRAGMA quick_check(1)"]
     if withoutBuckets {
-      checks = ["meta", "link", "link_total", "incarnation", "gap", "clock_step"].map { "PRAGMA quick_check(\($0))" }
+      checks = ["meta", "link", "link_total", "incarnation", "gap", "clock_step", "change", "deleted_link"]
+        .map { "PRAGMA quick_check(\($0))" }
     }
     for check in checks {
       let findings = try database.texts(check)
@@ -186,6 +189,7 @@ package final class Store {
     let meta = try StoredMeta(database)
     return StoredState(
       sequence: meta.sequence, lastMoment: meta.at, links: try LinkTable(database: database).all(),
-      watermarks: meta.watermarks)
+      watermarks: meta.watermarks, changes: try ChangeTable(database: database).all(),
+      highestLink: try DeletedLinks(database: database).highest())
   }
 }

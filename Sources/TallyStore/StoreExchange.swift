@@ -49,6 +49,7 @@ package struct StoreHealth: Sendable {
 enum WriterJob: Sendable {
   case open(suspect: Bool)
   case commit(Commit, wake: Bool)
+  case wake
 }
 
 /// What a thread does next.
@@ -150,6 +151,11 @@ final class StoreExchange: Sendable {
       state.results.append(result)
       if wake { signal() }
     }
+  }
+
+  /// Signals for results that are queued already.
+  func wake() {
+    monitor.change { _ in signal() }
   }
 
   /// Takes the results and the signal for them.

@@ -8,6 +8,8 @@ package protocol StoreQueue: AnyObject {
   func reopen()
   /// Queues a commit. `wake`: signal also when it succeeds.
   func submit(_ commit: Commit, wake: Bool)
+  /// Signals when the commits that are queued now are done.
+  func wakeAfterCommits()
   /// Queues a query; its answer carries the token.
   func query(_ query: UsageQuery, token: UInt64)
   /// Everything reported since the last call, in order.

@@ -60,6 +60,11 @@ package final class StoreWorkers: StoreQueue, Sendable {
     }
   }
 
+  /// Signals the descriptor when the commits that are queued now are done.
+  package func wakeAfterCommits() {
+    exchange.monitor.change { $0.writerJobs.append(.wake) }
+  }
+
   /// Queues a query; its answer carries the token. It sees the commits that were stored when it is its turn.
   package func query(_ query: UsageQuery, token: UInt64) {
     exchange.monitor.change { $0.readerJobs.append(.usage(query, token: token)) }

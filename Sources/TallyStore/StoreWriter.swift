@@ -20,6 +20,8 @@ struct StoreWriter {
         store = open(suspect: suspect && wasOpen)
       case .commit(let commit, let wake):
         self.commit(commit, to: store, wake: wake)
+      case .wake:
+        exchange.wake()
       }
     }
     // The last connection to close writes the WAL back: that must be this one.

@@ -48,6 +48,8 @@ package struct ExplainReply: Codable, Hashable, Sendable {
   /// One life of the link.
   package struct Incarnation: Codable, Hashable, Sendable {
     package var number: Int
+    /// "id:3": whose life it was; absent unless others were merged into the interface.
+    package var interface: String?
     package var bootID: String
     package var ifindex: UInt32
     /// Of sysfs; absent where it was not readable.
@@ -57,7 +59,7 @@ package struct ExplainReply: Codable, Hashable, Sendable {
     package var birth: String
     /// Absent while it goes on.
     package var closed: String?
-    /// deleted, moved_out, vanished, reboot, or a word of a newer daemon.
+    /// deleted, moved_out, vanished, reboot, forgotten, or a word of a newer daemon.
     package var death: String?
     /// How it began and ended, in words.
     package var text: String
@@ -67,10 +69,12 @@ package struct ExplainReply: Codable, Hashable, Sendable {
     @NullWhenNil package var counted: ExplainedAmounts?
 
     package init(
-      number: Int, bootID: String, ifindex: UInt32, inode: UInt64?, opened: String, birth: String, closed: String?,
+      number: Int, interface: String? = nil, bootID: String, ifindex: UInt32, inode: UInt64?, opened: String,
+      birth: String, closed: String?,
       death: String?, text: String, isWhole: Bool, counted: ExplainedAmounts?
     ) {
       self.number = number
+      self.interface = interface
       self.bootID = bootID
       self.ifindex = ifindex
       self.inode = inode
@@ -84,7 +88,7 @@ package struct ExplainReply: Codable, Hashable, Sendable {
     }
 
     private enum CodingKeys: String, CodingKey {
-      case number, ifindex, inode, opened, birth, closed, death, text, counted
+      case number, interface, ifindex, inode, opened, birth, closed, death, text, counted
       case bootID = "boot_id"
       case isWhole = "whole"
     }

@@ -12,12 +12,58 @@ package struct InterfaceReference: Codable, Hashable, Sendable {
   }
 }
 
+/// What is in the bytes of an interface's counter.
+package struct CountedReply: Codable, Hashable, Sendable {
+  /// ip_packet, ethernet_frame or other.
+  package var rxLayer: String
+  package var txLayer: String
+  /// The inside of a tunnel, whose carrier counts the same bytes again.
+  package var inner: Bool
+  /// Bytes of the tunnel itself that are counted too; null: none.
+  @NullWhenNil package var overhead: String?
+  /// Why offload makes the figures fewer bytes than a wire carries; null: it does not.
+  @NullWhenNil package var partial: String?
+
+  package init(rxLayer: String, txLayer: String, inner: Bool, overhead: String?, partial: String?) {
+    self.rxLayer = rxLayer
+    self.txLayer = txLayer
+    self.inner = inner
+    self._overhead = NullWhenNil(wrappedValue: overhead)
+    self._partial = NullWhenNil(wrappedValue: partial)
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case inner, overhead, partial
+    case rxLayer = "rx_layer"
+    case txLayer = "tx_layer"
+  }
+}
+
+extension Interface {
+  /// What a group is made of.
+  package struct Group: Codable, Hashable, Sendable {
+    /// Links that are there now.
+    package var present: Int
+    /// All lives of links that were booked to it.
+    package var lives: Int
+
+    package init(present: Int, lives: Int) {
+      self.present = present
+      self.lives = lives
+    }
+  }
+}
+
 /// One interface: what it is, how it stands, what it counted.
 package struct Interface: Codable, Hashable, Sendable {
   /// "id:3": the link's number, never reused.
   package var id: String
   /// Escaped: no control bytes, valid UTF-8.
   package var name: String
+  /// What a person calls it; absent without one.
+  package var title: String?
+  /// The interfaces whose figures are added to its own; absent without any.
+  package var merged: [InterfaceReference]?
   /// wired, wifi, cellular, tunnel, bridge, bond, vlan, virtual, loopback, other.
   package var kind: String
   /// Finer than kind, for example "wireguard".
@@ -26,6 +72,14 @@ package struct Interface: Codable, Hashable, Sendable {
   package var touchesMedium: Bool
   /// The rule that decided the kind, in words.
   package var why: String
+  /// What the rules call its traffic; an interface stands here once for each label that it was counted under.
+  package var label: String?
+  /// The name of the rule that decided, as /v1/rules lists it.
+  package var rule: String?
+  /// A rule says whether its bytes cost money.
+  package var metered: Bool?
+  /// Many links that are counted together; absent of a single one.
+  package var group: Group?
   package var present: Bool
   package var up: Bool
   package var ifindex: UInt32?
@@ -45,6 +99,14 @@ package struct Interface: Codable, Hashable, Sendable {
   package var master: InterfaceReference?
   /// What the counter counts, in words.
   package var counts: String
+  /// The same as values.
+  package var counted: CountedReply?
+  /// What a machine total makes of it: one of `ShareWord`.
+  package var share: String?
+  /// Why, in words.
+  package var shareWhy: String?
+  /// All that carry it; a bond's or bridge's are its members.
+  package var carriers: [CarrierReference]?
   package var firstSeen: String
   package var lastSeen: String
   package var incarnations: Int
@@ -55,18 +117,27 @@ package struct Interface: Codable, Hashable, Sendable {
   @NullWhenNil package var rate: Rate?
 
   package init(
-    id: String, name: String, kind: String, type: String, touchesMedium: Bool, why: String, present: Bool, up: Bool,
-    ifindex: UInt32? = nil, mac: String? = nil, mtu: UInt32? = nil, speedMbit: UInt32? = nil, driver: String? = nil,
+    id: String, name: String, title: String? = nil, merged: [InterfaceReference]? = nil, kind: String, type: String,
+    touchesMedium: Bool, why: String, label: String? = nil, rule: String? = nil, metered: Bool? = nil,
+    group: Group? = nil, present: Bool, up: Bool, ifindex: UInt32? = nil, mac: String? = nil, mtu: UInt32? = nil,
+    speedMbit: UInt32? = nil, driver: String? = nil,
     alias: String? = nil, altnames: [String]? = nil,
     addresses: [String] = [], carrier: InterfaceReference? = nil, master: InterfaceReference? = nil, counts: String,
+    counted: CountedReply? = nil, share: String? = nil, shareWhy: String? = nil, carriers: [CarrierReference]? = nil,
     firstSeen: String, lastSeen: String, incarnations: Int, total: Figure, today: Figure?, rate: Rate?
   ) {
     self.id = id
     self.name = name
+    self.title = title
+    self.merged = merged
     self.kind = kind
     self.type = type
     self.touchesMedium = touchesMedium
     self.why = why
+    self.label = label
+    self.rule = rule
+    self.metered = metered
+    self.group = group
     self.present = present
     self.up = up
     self.ifindex = ifindex
@@ -80,6 +151,10 @@ package struct Interface: Codable, Hashable, Sendable {
     self.carrier = carrier
     self.master = master
     self.counts = counts
+    self.counted = counted
+    self.share = share
+    self.shareWhy = shareWhy
+    self.carriers = carriers
     self.firstSeen = firstSeen
     self.lastSeen = lastSeen
     self.incarnations = incarnations
@@ -89,8 +164,11 @@ package struct Interface: Codable, Hashable, Sendable {
   }
 
   private enum CodingKeys: String, CodingKey {
-    case id, name, kind, type, why, present, up, ifindex, mac, mtu, driver, addresses, carrier, master, counts
-    case incarnations, total, today, rate, alias, altnames
+    case id, name, title, merged, kind, type, why, present, up, ifindex, mac, mtu, driver, addresses, carrier, master,
+      counts
+    case incarnations, total, today, rate, alias, altnames, counted, share, carriers
+    case label, rule, metered, group
+    case shareWhy = "share_why"
     case touchesMedium = "touches_medium"
     case speedMbit = "speed_mbit"
     case firstSeen = "first_seen"

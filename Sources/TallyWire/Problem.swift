@@ -20,6 +20,23 @@ package struct Problem: Codable, Hashable, Sendable {
     package static let busy = "busy"
     package static let storeUnavailable = "store_unavailable"
     package static let `internal` = "internal"
+    /// The body of a change is no JSON.
+    package static let unsupportedMediaType = "unsupported_media_type"
+    /// A name fits several interfaces.
+    package static let ambiguousInterface = "ambiguous_interface"
+    /// Nothing was changed, since the store could not be written.
+    package static let notStored = "not_stored"
+    // Why a change is not made.
+    package static let badTitle = "bad_title"
+    package static let sameInterface = "same_interface"
+    package static let bothPresent = "both_present"
+    package static let sharesDiffer = "shares_differ"
+    package static let merged = "merged"
+    package static let forgotten = "forgotten"
+    package static let unknownChange = "unknown_change"
+    package static let alreadyUndone = "already_undone"
+    package static let superseded = "superseded"
+    package static let deleted = "deleted"
   }
 
   /// "urn:iftally:problem:CODE", or "about:blank".

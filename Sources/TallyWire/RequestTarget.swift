@@ -7,12 +7,25 @@ package struct RequestTarget: Hashable, Sendable {
   package static let usage = RequestTarget(path: "/v1/usage")
   package static let explain = RequestTarget(path: "/v1/explain")
   package static let backup = RequestTarget(path: "/v1/backup")
+  package static let totals = RequestTarget(path: "/v1/totals")
+  package static let changes = RequestTarget(path: "/v1/changes")
+  package static let rules = RequestTarget(path: "/v1/rules")
   package static let metrics = RequestTarget(path: "/metrics")
 
   /// One interface by escaped name or "id:3".
   package static func interface(_ nameOrID: String) -> RequestTarget {
     RequestTarget(path: "/v1/interfaces/" + percentEncoded(nameOrID))
   }
+
+  package static func title(_ interface: String) -> RequestTarget {
+    RequestTarget(path: "/v1/interfaces/" + percentEncoded(interface) + "/title")
+  }
+
+  package static func merge(_ interface: String) -> RequestTarget {
+    RequestTarget(path: "/v1/interfaces/" + percentEncoded(interface) + "/merge")
+  }
+
+  package static func undo(_ change: Int64) -> RequestTarget { RequestTarget(path: "/v1/changes/\(change)/undo") }
 
   /// The path, percent-encoded.
   package let path: String

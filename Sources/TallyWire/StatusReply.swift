@@ -300,12 +300,28 @@ extension StatusReply {
   /// How many interfaces there are.
   package struct Links: Codable, Hashable, Sendable {
     package var present: Int
-    /// Present or remembered.
+    /// Interfaces and groups with a history, present or not.
     package var known: Int
+    /// Links that are there now and not counted, by the rule that says so; nil: an older daemon.
+    package var ignored: [Ignored]?
+    /// Links that are there now and counted together because there are too many; nil: an older daemon.
+    package var folded: Int?
 
-    package init(present: Int, known: Int) {
+    package struct Ignored: Codable, Hashable, Sendable {
+      package var rule: String
+      package var links: Int
+
+      package init(rule: String, links: Int) {
+        self.rule = rule
+        self.links = links
+      }
+    }
+
+    package init(present: Int, known: Int, ignored: [Ignored]? = nil, folded: Int? = nil) {
       self.present = present
       self.known = known
+      self.ignored = ignored
+      self.folded = folded
     }
   }
 

@@ -4,15 +4,23 @@
 package struct SeriesInterface: Codable, Hashable, Sendable {
   package var id: String
   package var name: String
+  /// What a person calls it; absent without one.
+  package var title: String?
   package var kind: String
   package var type: String
+  /// What the rules call its traffic.
+  package var label: String?
   package var present: Bool
 
-  package init(id: String, name: String, kind: String, type: String, present: Bool) {
+  package init(
+    id: String, name: String, title: String? = nil, kind: String, type: String, label: String? = nil, present: Bool
+  ) {
     self.id = id
     self.name = name
+    self.title = title
     self.kind = kind
     self.type = type
+    self.label = label
     self.present = present
   }
 }

@@ -26,8 +26,12 @@ func parse(_ arguments: [String]) throws(Failure) -> Settings {
     let (name, page) = command.name.isEmpty ? ("the summary", "help") : (command.name, "help \(command.name)")
     throw Failure(.usage, "\(name) has no option --\(option.long)", remedy: "See iftally \(page).")
   }
-  if command.operand != nil, settings.operands.count > 1 {
-    throw Failure(.usage, "\(command.name) takes one argument, not also \(quoted(settings.operands[1]))")
+  if let operand = command.operand {
+    let most = operand.split(separator: " ").count
+    if settings.operands.count > most {
+      let count = most == 1 ? "one argument" : "\(most) arguments"
+      throw Failure(.usage, "\(command.name) takes \(count), not also \(quoted(settings.operands[most]))")
+    }
   }
   if let operand = settings.operands.first, command.operand == nil {
     throw Failure(

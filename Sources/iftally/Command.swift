@@ -39,6 +39,23 @@ struct Command: Sendable {
       options: Option.periods + Option.bounds + [.resolution] + Option.figures + Option.common, operand: "NAME",
       run: showExplanation),
     Command(
+      name: "totals", summary: "The machine's total, each byte once; what is not in it",
+      options: Option.bounds + Option.figures + Option.common, run: showTotals),
+    Command(
+      name: "rules", summary: "What links are called and counted as, rule by rule",
+      options: [.verbose] + Option.common, run: showRules),
+    Command(
+      name: "rename", summary: "Give an interface a title; an empty one takes it away", options: Option.common,
+      operand: "NAME TITLE", run: rename),
+    Command(
+      name: "merge", summary: "Show one interface's history with another's", options: Option.common,
+      operand: "FROM INTO", run: merge),
+    Command(
+      name: "forget", summary: "Hide an interface's history, and later delete it", options: [.yes] + Option.common,
+      operand: "NAME", run: forget),
+    Command(name: "changes", summary: "What was renamed, merged, forgotten", options: Option.common, run: showChanges),
+    Command(name: "undo", summary: "Take a change back", options: Option.common, operand: "ID", run: undo),
+    Command(
       name: "status", summary: "How the daemon is: samples, store, clock, gaps",
       options: [.verbose] + Option.common, run: showStatus),
     Command(

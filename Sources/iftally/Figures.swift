@@ -65,6 +65,31 @@ func showUsage(_ session: Session, resolution: String, span: String, limit: Int?
   return .ok
 }
 
+/// rules
+func showRules(_ session: Session) throws(Failure) -> ExitCode {
+  let (reply, json) = try session.fetch(RulesReply.self, .rules)
+  if session.settings.json {
+    try session.print(json: json)
+  } else {
+    try session.output.print(render(reply, verbose: session.settings.verbose, session.style))
+  }
+  return .ok
+}
+
+/// totals
+func showTotals(_ session: Session) throws(Failure) -> ExitCode {
+  let settings = session.settings
+  let target = RequestTarget.totals.with("from", settings.from ?? (settings.to == nil ? "today" : nil))
+    .with("to", settings.to)
+  let (reply, json) = try session.fetch(TotalsReply.self, target)
+  if settings.json {
+    try session.print(json: json)
+  } else {
+    try session.output.print(render(reply, session.style))
+  }
+  return .ok
+}
+
 /// live
 func showLive(_ session: Session) throws(Failure) -> ExitCode {
   let settings = session.settings

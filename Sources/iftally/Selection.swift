@@ -3,27 +3,42 @@ import TallyRender
 import TallyWire
 
 extension Settings {
-  var selectsAll: Bool { interfaces.isEmpty && kinds.isEmpty }
+  var selectsAll: Bool { interfaces.isEmpty && kinds.isEmpty && labels.isEmpty }
 
   /// The interfaces that were asked for; a name that none of them has is a failure.
   func select(_ known: [Interface]) throws(Failure) -> [Interface] {
     // What is shown escaped can be typed so.
     let wanted = interfaces.map { displayed($0) }
-    for name in wanted where !known.contains(where: { $0.id == name || displayed($0.name) == name }) {
-      throw Failure(
-        .unknownInterface, "no interface \"\(name)\" is known",
-        remedy: suggestion(for: name, among: known.map { displayed($0.name) }) ?? "iftally interfaces lists them.")
+    var chosen: Set<String> = []
+    for name in wanted {
+      var found = known.filter { $0.isCalled(name) }
+      if found.isEmpty {
+        // A title that several have is no choice.
+        found = known.filter { $0.title.map(displayed) == name }
+        guard found.count < 2 else {
+          throw Failure(
+            .usage, "several interfaces are called \"\(name)\": \(found.map(\.id).joined(separator: ", "))",
+            remedy: "Name one of them by its id.")
+        }
+      }
+      guard !found.isEmpty else {
+        throw Failure(
+          .unknownInterface, "no interface \"\(name)\" is known",
+          remedy: suggestion(for: name, among: known.map { displayed($0.name) }) ?? "iftally interfaces lists them.")
+      }
+      chosen.formUnion(found.map(\.id))
     }
     return known.filter { interface in
-      (wanted.isEmpty || wanted.contains(interface.id) || wanted.contains(displayed(interface.name)))
-        && (kinds.isEmpty || kinds.contains(interface.kind))
+      (wanted.isEmpty || chosen.contains(interface.id)) && (kinds.isEmpty || kinds.contains(interface.kind))
+        && (labels.isEmpty || interface.label.map(labels.contains) ?? false)
     }
   }
 
   /// The usage target with the selection in it.
   var usageTarget: RequestTarget {
     let named = interfaces.reduce(RequestTarget.usage) { $0.with("interface", $1) }
-    return kinds.reduce(named) { $0.with("kind", $1) }
+    let ofKinds = kinds.reduce(named) { $0.with("kind", $1) }
+    return labels.reduce(ofKinds) { $0.with("label", $1) }
   }
 }
 
@@ -35,5 +50,13 @@ extension Session {
     guard !settings.selectsAll else { return (reply, json) }
     reply.interfaces = try settings.select(reply.interfaces)
     return (reply, try jsonText(reply))
+  }
+}
+
+extension Interface {
+  /// By id or name, its own or that of one whose figures are shown with it.
+  fileprivate func isCalled(_ name: String) -> Bool {
+    id == name || displayed(self.name) == name
+      || merged?.contains { $0.id == name || displayed($0.name) == name } ?? false
   }
 }

@@ -21,7 +21,20 @@ struct Session {
   func fetch<Reply: Decodable>(
     _ type: Reply.Type, _ target: RequestTarget
   ) throws(Failure) -> (reply: Reply, json: [UInt8]) {
-    let (status, body) = try transport.get(target)
+    try value(type, of: target, try transport.get(target))
+  }
+
+  /// What a change answers when it is stored.
+  func change(_ method: String, _ target: RequestTarget, json: [UInt8]? = nil) throws(Failure) -> ExitCode {
+    let (reply, json) = try value(ChangeReply.self, of: target, try transport.change(method, target, json: json))
+    if settings.json { try print(json: json) } else { try output.print(render(reply, style)) }
+    return .ok
+  }
+
+  private func value<Reply: Decodable>(
+    _ type: Reply.Type, of target: RequestTarget, _ answer: (status: Int, body: [UInt8])
+  ) throws(Failure) -> (reply: Reply, json: [UInt8]) {
+    let (status, body) = answer
     guard status == 200 else { throw failure(status, body) }
     do throws(WireError) {
       return (try decode(type, from: body), body)
@@ -54,7 +67,9 @@ struct Session {
       case Problem.Code.loading: .noDataYet
       case Problem.Code.forbidden: .forbidden
       case Problem.Code.unknownInterface: .unknownInterface
-      case Problem.Code.badParameter, Problem.Code.unknownParameter: .usage
+      case Problem.Code.badParameter, Problem.Code.unknownParameter, Problem.Code.ambiguousInterface,
+        Problem.Code.badTitle:
+        .usage
       default: .failed
       }
     let detail = sentence(problem.detail.isEmpty ? problem.title : problem.detail)

@@ -13,6 +13,7 @@ struct Settings {
   var interfaces: [String] = []
   /// Empty: all.
   var kinds: [String] = []
+  var labels: [String] = []
   var json = false
   /// nil: $IFTALLY_SOCKET or the default.
   var socket: String?
@@ -21,6 +22,8 @@ struct Settings {
   var units = Units()
   var noColor = false
   var verbose = false
+  /// Ask for no confirmation.
+  var yes = false
   /// Interfaces too that would be left out.
   var all = false
   /// A file that is there already is replaced.
@@ -104,10 +107,17 @@ extension Option {
       settings, value throws(Failure) in
       settings.kinds.append(try word(value, of: "--kind", in: kinds) { $0 })
     },
+    Option(long: "label", value: "LABEL", help: "Only what rules call so; repeat for more") { settings, value in
+      settings.labels.append(value)
+    },
   ]
 
   static let all = Option(long: "all", short: "a", help: "Interfaces that are gone too") { settings, _ in
     settings.all = true
+  }
+
+  static let yes = Option(long: "yes", short: "y", help: "Ask for no confirmation") { settings, _ in
+    settings.yes = true
   }
 
   static let verbose = Option(long: "verbose", short: "v", help: "Everything that is known") { settings, _ in

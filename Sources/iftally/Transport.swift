@@ -37,6 +37,19 @@ final class Transport {
     }
   }
 
+  /// The same of a change.
+  func change(_ method: String, _ target: RequestTarget, json: [UInt8]?) throws(Failure) -> (status: Int, body: [UInt8])
+  {
+    do throws(LocalHTTPError) {
+      let answer = try client.change(method, target.text, json: json)
+      return (answer.status, answer.body)
+    } catch {
+      var failure = failure(error)
+      if case .timedOut = error { failure.remedy = "It may still be made: iftally changes tells." }
+      throw failure
+    }
+  }
+
   private func failure(_ error: LocalHTTPError) -> Failure {
     let place = displayed(socket)
     switch error {

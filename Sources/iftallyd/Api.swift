@@ -2,12 +2,14 @@
 import LinkSource
 import LocalHTTP
 import TallyCore
+import TallyStore
 import TallyWire
 
 /// The daemon as its clients see it: every handler samples first, so that "now" is now.
 final class Api {
   let sampler: Sampler
   let history: History
+  let topology: Topology
   let about: About
 
   /// What does not change while the daemon runs.
@@ -21,8 +23,6 @@ final class Api {
     var isNetlinkDenied = false
     /// Who starts the daemon again, for `status`; nil: nobody.
     var manager: String?
-    /// The group whose members may have what is not for everybody; nil: there is none.
-    var trustedGroup: UInt32?
   }
 
   /// Conditions that a person should act on besides those of sampling and store, for example a refused reload.
@@ -34,15 +34,22 @@ final class Api {
   var wakeUps: () -> UInt64 = { 0 }
   /// Has `answerWaiting` called after so many nanoseconds.
   var wakeAfter: (Int64) -> Void = { _ in }
+  /// Who may change things.
+  var authority = Authority(group: "iftally", id: nil)
+  /// Makes a change once it is stored, and says so; call when the history is idle.
+  var make: (_ change: Change, _ then: @escaping (StoreError?) -> Void) -> Void = { _, then in
+    then(StoreError(.unavailable, "there is no store"))
+  }
   /// Called with every question for the present.
   var asked: () -> Void = {}
   /// Questions for the present that came right after a sample; no more than there are connections.
   var waiting: [(route: Route, request: HTTPRequest, exchange: HTTPExchange)] = []
 
-  init(sampler: Sampler, history: History, upkeep: Upkeep, about: About) {
+  init(sampler: Sampler, history: History, topology: Topology, upkeep: Upkeep, about: About) {
     self.upkeep = upkeep
     self.sampler = sampler
     self.history = history
+    self.topology = topology
     self.about = about
   }
 
@@ -61,10 +68,12 @@ final class Api {
     let now = try present()
     let addresses = addressesByName()
     let gaps = coverageGaps()
-    let order = ledger.records.indices.sorted { a, b in
-      (ledger.isPresent(a) ? 0 : 1, facts(a)?.ifindex ?? 0, ledger.records[a].id)
-        < (ledger.isPresent(b) ? 0 : 1, facts(b)?.ifindex ?? 0, ledger.records[b].id)
+    let ledger = ledger
+    func rank(_ slot: Int) -> (Int, UInt32, LinkID) {
+      let present = ledger.present(of: ledger.parts(of: slot))
+      return (present == nil ? 1 : 0, ledger.facts[present ?? slot]?.ifindex ?? 0, ledger.records[slot].id)
     }
+    let order = ledger.shown.map { ($0, rank($0)) }.sorted { $0.1 < $1.1 }.map(\.0)
     return try Api.json(
       InterfacesReply(
         asOf: rfc3339(now.utc, fraction: 3), interfaces: order.map { interface($0, now, addresses, gaps) }))
@@ -78,18 +87,30 @@ final class Api {
         asOf: rfc3339(now.utc, fraction: 3), interface: interface(slot, now, addressesByName(), coverageGaps())))
   }
 
-  /// The slot of an interface by `id:N` or name; the name as bytes or in its escaped form.
+  /// The slot of a shown interface by `id:N`, name or title; the name as bytes or in its escaped form. A record that
+  /// was merged stands for the interface that it is shown with.
   func slot(named bytes: [UInt8]) throws(RequestError) -> Int {
     let text = LinkName(bytes: bytes).escaped
     if text.hasPrefix("id:"), let id = LinkID(text.dropFirst(3)) {
-      guard let slot = ledger.slot(id: id) else { throw .unknownInterface(text) }
+      guard let slot = ledger.slot(id: id).flatMap(shownSlot) else { throw .unknownInterface(text) }
       return slot
     }
-    guard let slot = ledger.slot(name: LinkName(bytes: bytes)) ?? ledger.slot(name: LinkName(escaped: text)) else {
-      throw .unknownInterface(text)
+    if let slot = ledger.slot(name: LinkName(bytes: bytes)) ?? ledger.slot(name: LinkName(escaped: text)) {
+      return ledger.root(of: slot)
     }
+    let titled = ledger.shown.filter { isTitle(bytes, of: $0) }
+    guard titled.count < 2 else { throw .ambiguous(text, titled.map { "id:\(ledger.records[$0].id)" }) }
+    guard let slot = titled.first else { throw .unknownInterface(text) }
     return slot
   }
+
+  func isTitle(_ bytes: [UInt8], of slot: Int) -> Bool {
+    let title = ledger.records[slot].title
+    return !title.isEmpty && Array(title.utf8) == bytes
+  }
+
+  /// The interface that a record is shown with; nil when its history is forgotten.
+  func shownSlot(_ slot: Int) -> Int? { ledger.isHidden(slot) ? nil : ledger.root(of: slot) }
 
   /// One interface without its addresses.
   func interface(_ slot: Int, _ now: Moment) -> Interface { interface(slot, now, [:], coverageGaps()) }
@@ -97,31 +118,45 @@ final class Api {
   private func interface(
     _ slot: Int, _ now: Moment, _ addresses: [LinkName: [String]], _ gaps: [Gap]
   ) -> Interface {
-    let record = ledger.record(slot: slot)
-    let isPresent = ledger.isPresent(slot)
-    let facts = facts(slot)
-    let classification = facts.map(classify)
+    let parts = ledger.parts(of: slot)
+    let record = ledger.sum(parts)
+    let present = ledger.present(of: parts)
+    let isPresent = present != nil
+    let facts = facts(present ?? slot)
+    let state = topology.current(ledger, at: now)
+    let place = place(slot, state)
+    let designation = isPresent ? facts.flatMap { state.designations[$0.ifindex] } : nil
+    let classification = designation?.classification ?? facts.map(classify)
+    let members = ledger.members(slot: slot)
+    let known =
+      classification
+      ?? Classification(kind: record.kind, type: record.type, touchesMedium: place.share == .added, why: "")
     return Interface(
-      id: "id:\(record.id)", name: record.name.escaped, kind: record.kind.rawValue, type: record.type,
-      touchesMedium: classification?.touchesMedium ?? mediumKinds.contains(record.kind),
-      why: classification?.why ?? "as it was classified when it was last seen", present: isPresent,
-      up: isPresent && facts?.isUp ?? false, ifindex: isPresent ? facts?.ifindex : nil,
+      id: "id:\(record.id)", name: record.name.escaped, title: record.title.isEmpty ? nil : record.title,
+      merged: parts.count == 1 ? nil : parts.dropFirst().map { reference(ledger.records[$0]) },
+      kind: record.kind.rawValue, type: record.type, touchesMedium: place.share == .added,
+      why: members.map { groupWords(present: $0.present, lives: $0.lives) } ?? classification?.why
+        ?? "as it was classified when it was last seen",
+      label: record.label, rule: record.rule, metered: designation?.set.isMetered,
+      group: members.map { Interface.Group(present: $0.present, lives: $0.lives) }, present: isPresent,
+      up: isPresent && facts?.isUp ?? (members != nil), ifindex: isPresent ? facts?.ifindex : nil,
       mac: isPresent ? facts.flatMap { mac($0.address) } : nil, mtu: isPresent ? facts?.mtu : nil,
       speedMbit: isPresent ? facts?.speedMbit : nil,
       driver: facts.flatMap { $0.driver.isEmpty ? nil : $0.driver },
       alias: facts.flatMap { $0.alias.isEmpty ? nil : LinkName(bytes: $0.alias).escaped },
       altnames: facts.flatMap { $0.altnames.isEmpty ? nil : $0.altnames.map(\.escaped) },
-      addresses: isPresent ? addresses[record.name] ?? [] : [],
-      carrier: isPresent ? facts.flatMap(carrier) : nil, master: isPresent ? facts.flatMap { link($0.master) } : nil,
-      counts: counts(
-        classification
-          ?? Classification(
-            kind: record.kind, type: record.type, touchesMedium: mediumKinds.contains(record.kind), why: ""),
-        facts ?? LinkFacts()),
+      addresses: present.flatMap { addresses[ledger.records[$0].name] } ?? [],
+      carrier: isPresent ? carrier(place) : nil, master: isPresent ? facts.flatMap { link($0.master) } : nil,
+      counts: counts(known, facts ?? LinkFacts()), counted: CountedReply(counted(known, facts ?? LinkFacts())),
+      share: place.share.word, shareWhy: place.why, carriers: place.carriers,
       firstSeen: rfc3339(seconds: record.firstSeen), lastSeen: lastSeen(record, isPresent, now),
-      incarnations: Int(record.resets) + 1, total: total(record, isPresent, gaps, now),
-      today: today(slot, record, gaps, now),
-      rate: isPresent ? rate(slot) : nil)
+      incarnations: members?.lives ?? Int(record.resets) + 1, total: total(record, isPresent, gaps, now),
+      today: today(parts, record, gaps, now),
+      rate: isPresent ? rate(parts) : nil)
+  }
+
+  private func reference(_ record: LinkRecord) -> InterfaceReference {
+    InterfaceReference(id: "id:\(record.id)", name: record.name.escaped)
   }
 
   private func facts(_ slot: Int) -> LinkFacts? { ledger.facts[slot] }
@@ -130,18 +165,18 @@ final class Api {
     rfc3339(seconds: isPresent ? now.utcSeconds : record.lastSeen)
   }
 
-  private func rate(_ slot: Int) -> Rate? {
-    ledger.rate(slot: slot).map { Rate(rxBytesPerSecond: $0.rx, txBytesPerSecond: $0.tx, overSeconds: $0.seconds) }
+  private func rate(_ parts: [Int]) -> Rate? {
+    ledger.rate(parts).map { Rate(rxBytesPerSecond: $0.rx, txBytesPerSecond: $0.tx, overSeconds: $0.seconds) }
   }
 
-  /// The link below one, where it is here and carries it; a veth's peer carries nothing.
-  private func carrier(_ facts: LinkFacts) -> InterfaceReference? {
-    facts.lowerIsElsewhere || facts.isVeth || facts.lower == facts.ifindex ? nil : link(facts.lower)
+  /// What carries it alone; the members of a bond or bridge are told in `carriers`.
+  private func carrier(_ place: Place) -> InterfaceReference? {
+    place.carriers.first { $0.knownBy != "member" }.map { InterfaceReference(id: $0.id, name: $0.name) }
   }
 
   private func link(_ ifindex: UInt32) -> InterfaceReference? {
     guard ifindex != 0, let slot = ledger.slot(ifindex: ifindex) else { return nil }
-    return InterfaceReference(id: "id:\(ledger.records[slot].id)", name: ledger.records[slot].name.escaped)
+    return reference(ledger.records[ledger.root(of: slot)])
   }
 
   private func addressesByName() -> [LinkName: [String]] {
@@ -172,13 +207,13 @@ final class Api {
     }
   }
 
-  private func today(_ slot: Int, _ record: LinkRecord, _ gaps: [Gap], _ now: Moment) -> Figure? {
+  private func today(_ parts: [Int], _ record: LinkRecord, _ gaps: [Gap], _ now: Moment) -> Figure? {
     guard ledger.todayIsKnown else { return nil }
-    let (amounts, flags) = ledger.today(slot: slot)
+    let (amounts, flags) = ledger.today(parts)
     let since = ledger.watchedSince
     let quality = Quality(
-      flags: flags, placedBy: Resolution.day.placedBy, link: record.id, firstSeen: record.firstSeen,
-      watchedSince: since, from: ledger.day.start, to: now.utcSeconds + 1, gaps: gaps,
+      flags: flags, placedBy: Resolution.day.placedBy, of: ledger.sightings(parts), watchedSince: since,
+      from: ledger.day.start, to: now.utcSeconds + 1, gaps: gaps,
       incarnations: [])
     return figure(amounts, quality, since: max(ledger.day.start, since), resets: quality.resets, now)
   }
@@ -195,8 +230,9 @@ final class Api {
   }
 }
 
-/// Kinds that cross a medium where nothing finer is known any more.
-private let mediumKinds: Set<Kind> = [.wired, .wifi, .cellular]
+private func groupWords(present: Int, lives: Int) -> String {
+  "a group: \(present) of its links are here, and it is made of \(lives) lives, which are not kept one by one"
+}
 
 /// Six digits: a gap of a minute in a year still shows. Rounded down, since a gap must not round away.
 func rounded(_ coverage: Double) -> Double { (coverage * 1e6).rounded(.down) / 1e6 }
@@ -204,4 +240,12 @@ func rounded(_ coverage: Double) -> Double { (coverage * 1e6).rounded(.down) / 1
 private func mac(_ bytes: [UInt8]) -> String? {
   guard bytes.count == 6 else { return nil }
   return bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: ":")
+}
+
+extension CountedReply {
+  init(_ counted: Counted) {
+    self.init(
+      rxLayer: counted.received.rawValue, txLayer: counted.sent.rawValue, inner: counted.isInner,
+      overhead: counted.overhead, partial: counted.partial)
+  }
 }

@@ -14,6 +14,8 @@ final class Counting {
   var commitAfter: (Int) -> Void = { _ in }
   /// Has `watchTick` called after so many nanoseconds.
   var watchAfter: (Int64) -> Void = { _ in }
+  /// Where the present links stand, asked before a commit when a link came, went or changed.
+  var findStandings: (Moment) -> LinkGraph? = { _ in nil }
   /// Called when the store is a new file, with what was done about the old one.
   var storeWasReplaced: (_ notice: String?) -> Void = { _ in }
   /// Called when the store holds other counts than this process had, and counting goes on from the store's.
@@ -30,6 +32,7 @@ final class Counting {
   private var undatedSince = Int64.max
   private var isLoadingToday = false
   private var gapsAreKnown = true
+  private var notedChanges: UInt64 = 0
 
   /// Departures are committed at most this often.
   private static let commitSpacing = Moment.second
@@ -92,7 +95,7 @@ final class Counting {
     loadToday()
     recallGaps()
     say(
-      .info, "started", "watching \(sampler.ledger.presentCount) links, \(sampler.ledger.records.count) known")
+      .info, "started", "watching \(sampler.ledger.presentCount) links, \(sampler.ledger.shownCount) known")
     return true
   }
 
@@ -139,6 +142,7 @@ final class Counting {
     // A store says when every link was read last: an event tells of one alone, and what the others counted before it
     // would be placed after it by a process that goes on from there. So would what a new one has counted since its birth.
     if sampler.ledger.lastMoment != sampler.ledger.lastSample || sampler.ledger.hasUnread { sampler.attemptSample() }
+    noteStandings()
     let now = sampler.now().boot
     if mustWait(at: now) { return }
     lastCommit = now
@@ -147,6 +151,32 @@ final class Counting {
     gapsAreKnown = true
     if !sampler.ledger.todayIsKnown { loadToday() }
     recallGaps()
+  }
+
+  /// Makes a change once it is stored; `then` hears when it is made, or why it is not. Call when the history is idle.
+  func make(_ change: Change, then: @escaping (StoreError?) -> Void) {
+    if sampler.ledger.isUndated {
+      return then(StoreError(.unavailable, "nothing is stored until the wall clock is set"))
+    }
+    if sampler.ledger.lastMoment != sampler.ledger.lastSample || sampler.ledger.hasUnread { sampler.attemptSample() }
+    noteStandings()
+    let clockStepped = sampler.now().boot < cautiousUntil
+    history.write(change, sampler, clockStepped: clockStepped) { [self] error in
+      if error != nil { return then(error) }
+      sampler.ledger.make(change)
+      let what = "\(change.action.rawValue) of id:\(change.link)"
+      if let undone = change.undone {
+        say(.notice, "undone", "change \(change.id), \(what), was undone by user \(undone.uid)")
+      } else {
+        say(.notice, "changed", "change \(change.id) by user \(change.uid): \(what)")
+      }
+      let isForgotten = change.action == .forget && change.undone == nil
+      guard isForgotten else { return then(nil) }
+      if history.keepsForgotten == 0 { sampler.ledger.deleteForgotten(before: change.at) }
+      // A link that goes on as a new record is stored as that before anyone is told of it.
+      noteStandings()
+      history.write(nil, sampler, clockStepped: clockStepped) { _ in then(nil) }
+    }
   }
 
   /// Until the clock is set what was counted under it can be dated right only as long as it is not stored: it waits, but
@@ -162,6 +192,20 @@ final class Counting {
     say(
       .warning, "clock_not_set", "the wall clock is earlier than it can be; what was counted is stored under its date")
     return false
+  }
+
+  /// Keeps with each link what a total makes of it, for when it is gone.
+  private func noteStandings() {
+    let changes = sampler.ledger.linkChanges
+    guard changes != notedChanges, let graph = findStandings(sampler.now()) else { return }
+    notedChanges = changes
+    sampler.ledger.note(graph)
+  }
+
+  /// Puts other rules in force; what is booked elsewhere from now on is so after a crash as well.
+  func take(_ rules: [LinkRule]) {
+    sampler.take(rules)
+    commit()
   }
 
   /// Days are other spans in another zone.

@@ -51,10 +51,12 @@ final class Daemon {
     let (kernel, denial) = try openKernel(
       configuration.sampling.source, &handedOver, log, now: clocks.now,
       complete: { facts in
-        if Daemon.sysfs.complete(&facts) { completeWirelessMode(&facts) }
+        if Daemon.sysfs.complete(&facts) { completeWireless(&facts) }
       })
     let stored = opened.opening?.state
-    let sampler = Sampler(kernel: kernel, now: clocks.now, calendar: calendar, restoring: stored)
+    let sampler = Sampler(
+      kernel: kernel, now: clocks.now, calendar: calendar, rules: configuration.rules, restoring: stored)
+    sampler.ledger.mostInterfaces = configuration.links.maximumInterfaces
     let history = History(
       workers: workers, state: stored,
       watermarks: .new(at: clocks.now().utcSeconds, calendar: calendar), reason: opened.reason)
@@ -62,13 +64,16 @@ final class Daemon {
     counting = Counting(
       sampler: sampler, history: history, say: { [log] in log.write($0, code: $1, $2) })
     api = Api(
-      sampler: sampler, history: history, upkeep: Upkeep(workers, history),
+      sampler: sampler, history: history, topology: Topology(), upkeep: Upkeep(workers, history),
       about: Api.About(
         started: clocks.now(), storePath: workers.health.path,
         namespaceInode: Daemon.namespaceInode(), eventSource: eventWords(kernel), isNetlinkDenied: denial != nil,
-        manager: ServiceNotify.isHeard ? StatusReply.Service.systemd : nil, trustedGroup: trustedGroup()))
+        manager: ServiceNotify.isHeard ? StatusReply.Service.systemd : nil))
     api.upkeep.commit = { [counting] in counting.commit() }
     if let denial { log.warning(code: "netlink_denied", "\(denial); links are polled from /proc/net/dev instead") }
+    api.authority = Authority(group: configuration.api.changeGroup.name, id: configuration.api.changeGroup.id)
+    history.keepsForgotten = Int64(configuration.store.forgottenDays) * 86400
+    counting.findStandings = { [api] now in api.topology.current(api.ledger, at: now).graph }
     if let notice = opened.opening?.notice { warn("store_replaced", notice, Daemon.afterReplacement) }
     listeners = try Daemon.listen(configuration, handedOver.listeners)
     api.listeners = listeners.map(\.address)
@@ -153,6 +158,7 @@ final class Daemon {
     watchTimer = try TimerSource(loop, .monotonic) { [unowned self] in counting.watchTick() }
     counting.watchAfter = { [unowned self] in try? watchTimer?.arm(afterMilliseconds: Int($0 / 1_000_000) + 1) }
     api.asked = { [unowned self] in counting.asked() }
+    api.make = { [unowned self] in counting.make($0, then: $1) }
     retryTimer = try TimerSource(loop, .monotonic) { [unowned self] in firstSample() }
     minuteTimer = try TimerSource(loop, .monotonic) { [unowned self] in minute() }
     counting.storeWasReplaced = { [unowned self] notice in
@@ -272,6 +278,14 @@ final class Daemon {
       served.server.allowedHosts = AllowedHosts(new.api.allowedHosts)
     }
     configuration.api.allowedHosts = new.api.allowedHosts
+    configuration.api.changeGroup = new.api.changeGroup
+    api.authority = Authority(group: new.api.changeGroup.name, id: new.api.changeGroup.id)
+    sampler.ledger.mostInterfaces = new.links.maximumInterfaces
+    configuration.links = new.links
+    if new.rules != configuration.rules {
+      configuration.rules = new.rules
+      counting.take(new.rules)
+    }
     if !restart.isEmpty {
       warn(
         "restart_needed", "changes of \(restart.joined(separator: ", ")) wait for a restart", "restart iftallyd")

@@ -19,16 +19,19 @@ extension Api {
       asking.append(HTTPTarget.QueryItem(name: Array("from".utf8), value: Array("all".utf8)))
     }
     let asked = try parse(asking, at: now)
-    guard let slots = asked.slots, let slot = slots.first, slots.count == 1 else {
+    guard let links = asked.links, let link = links.first, links.count == 1, let slot = ledger.slot(id: link) else {
       throw .badParameter("interface", "it takes one", remedy: "name one interface, as /v1/interfaces lists it")
     }
-    let record = ledger.records[slot]
+    let parts = ledger.parts(of: slot)
+    let record = ledger.sum(parts)
+    let ids = parts.map { ledger.records[$0].id }
     let query = UsageQuery(
-      links: [record.id], tier: asked.resolution.tier,
+      links: ids, tier: asked.resolution.tier,
       detail: detail(from: max(asked.from, record.firstSeen), at: now.utcSeconds), from: asked.from, to: asked.to)
     return ask(query, exchange) { [self] rows throws(RequestError) in
       var rows = rows
-      rows.keepOnly(record.id)
+      rows.keepOnly(ids)
+      guard let slot = ledger.slot(id: link) else { throw .unknownInterface("id:\(link)") }
       return try Api.json(explanation(slot, asked, rows, at: ledger.lastSample ?? now))
     }
   }
@@ -41,8 +44,9 @@ extension Api {
   private func explanation(_ slot: Int, _ asked: UsageRequest, _ rows: UsageRows, at now: Moment) -> ExplainReply {
     let isTotal = asked.isAll
     let known = interface(slot, now)
-    let record = ledger.record(slot: slot)
-    let lives = livesWithOpenOne(rows.incarnations, slot)
+    let parts = ledger.parts(of: slot)
+    let (record, sightings) = (ledger.sum(parts), ledger.sightings(parts))
+    let lives = livesWithOpenOnes(rows.incarnations, parts)
     let series = series(slot, asked, rows, now)
     let figure = isTotal ? known.total : series.sum
     let explanation = Explanation(
@@ -51,10 +55,10 @@ extension Api {
       rows: rows.rows, detail: rows.detail, tier: asked.resolution.tier,
       crossing: isTotal ? [] : asked.resolution.placedBy, from: asked.from, to: asked.to, incarnations: lives,
       gaps: rows.gaps, calendar: ledger.calendar, mostLives: Api.mostShown)
-    let gaps = rows.gaps.map { ($0, $0.mayHideBytes(firstSeen: record.firstSeen, lives: rows.incarnations)) }
+    let gaps = rows.gaps.map { ($0, $0.mayHideBytes(of: sightings, lives: rows.incarnations)) }
     let resets = gaps.filter { $0.0.reason == .counterReset }
     let others = gaps.filter { $0.0.reason != .counterReset }
-    let words = ExplainWords(record: record, watchedSince: ledger.watchedSince)
+    let words = ExplainWords(record: record, isMerged: parts.count > 1, watchedSince: ledger.watchedSince)
     var flags: BucketFlags = []
     for row in rows.rows { flags.formUnion(row.flags) }
     return ExplainReply(
@@ -83,19 +87,25 @@ extension Api {
       why: known.why, counts: known.counts, carrier: known.carrier, carrierNote: words.carrierNote(known))
   }
 
-  /// What is on record, and of the present life what it counted until now.
-  private func livesWithOpenOne(_ stored: [Incarnation], _ slot: Int) -> [Incarnation] {
-    guard let open = ledger.openIncarnation(slot: slot) else { return stored }
-    return stored.filter { ($0.bootID, $0.ifindex, $0.opened) != (open.bootID, open.ifindex, open.opened) } + [open]
+  /// What is on record, and of the present lives what they counted until now.
+  private func livesWithOpenOnes(_ stored: [Incarnation], _ parts: [Int]) -> [Incarnation] {
+    var lives = stored
+    for open in parts.compactMap(ledger.openIncarnation(slot:)) {
+      lives.removeAll {
+        $0.link == open.link && ($0.bootID, $0.ifindex, $0.opened) == (open.bootID, open.ifindex, open.opened)
+      }
+      lives.append(open)
+    }
+    return lives
   }
 }
 
 extension UsageRows {
   /// Leaves out what is of other links.
-  fileprivate mutating func keepOnly(_ link: LinkID) {
-    rows.removeAll { $0.link != link }
-    detail.removeAll { $0.link != link }
-    incarnations.removeAll { $0.link != link }
-    gaps.removeAll { $0.link != nil && $0.link != link }
+  fileprivate mutating func keepOnly(_ links: [LinkID]) {
+    rows.removeAll { !links.contains($0.link) }
+    detail.removeAll { !links.contains($0.link) }
+    incarnations.removeAll { !links.contains($0.link) }
+    gaps.removeAll { gap in !(gap.link.map(links.contains) ?? true) }
   }
 }

@@ -6,6 +6,8 @@ import TallyWire
 /// What is said of the figures of one link.
 struct ExplainWords {
   let record: LinkRecord
+  /// Others were merged into it: of each life it is said whose it was.
+  let isMerged: Bool
   /// UTC seconds.
   let watchedSince: Int64
 
@@ -58,6 +60,8 @@ struct ExplainWords {
       case .wholeLife: "all that was counted in a whole life"
       case .byTime: "what was counted in this span of a life"
       case .shared: "of these lives together; they lie in the same periods, and nothing tells how much is whose"
+      case .unrecorded where record.isGroup:
+        "of links of the group, \(record.memberLives) lives in all, which are not kept one by one"
       case .unrecorded: "of a life that is not on record"
       case .earlierStore: "counted before the present store was begun"
       }
@@ -69,7 +73,8 @@ struct ExplainWords {
   func incarnation(_ life: Incarnation, number: Int, _ asked: UsageRequest) -> ExplainReply.Incarnation {
     let isWhole = life.opened >= asked.from && life.closed.map { $0 < asked.to } ?? true
     return ExplainReply.Incarnation(
-      number: number, bootID: life.bootID.text, ifindex: life.ifindex, inode: life.inode == 0 ? nil : life.inode,
+      number: number, interface: isMerged ? "id:\(life.link)" : nil, bootID: life.bootID.text, ifindex: life.ifindex,
+      inode: life.inode == 0 ? nil : life.inode,
       opened: rfc3339(seconds: life.opened), birth: life.birth.rawValue,
       closed: life.closed.map { rfc3339(seconds: $0) }, death: life.death?.rawValue,
       text: phrase(life.birth) + "; " + (life.death.map(phrase) ?? "still there"), isWhole: isWhole,
@@ -133,6 +138,8 @@ struct ExplainWords {
     case .movedIn: "came from another network namespace, counted from its first reading"
     case .bornUnseen: "made while nobody watched, counted from zero"
     case .counterReset: "its counter went back"
+    case .relabelled: "a rule gave it this label, counted from there on"
+    case .ignoredBefore: "ignored before, counted from its reading at that moment"
     }
   }
 
@@ -143,6 +150,9 @@ struct ExplainWords {
     case .vanished: "gone when it was looked at again"
     case .reboot: "ended with its boot"
     case .counterReset: "its counter went back"
+    case .forgotten: "went on as another entry when the history until then was forgotten"
+    case .relabelled: "a rule gave it another label or group, which has what followed"
+    case .ignored: "a rule says to ignore it"
     }
   }
 }

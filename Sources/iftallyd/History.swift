@@ -48,6 +48,10 @@ final class History {
   let retention = Retention()
   private var sequence: UInt64
   private var inFlight: Commit?
+  /// Who waits to hear of the commit in flight.
+  private var making: Making?
+  /// What waits for its turn between two commits.
+  private var jobs: [() -> Void] = []
   /// Failed or not yet submitted, older than anything in the ledger.
   private var waiting: Commit?
   /// The last moments of the oldest commits in both.
@@ -85,6 +89,18 @@ final class History {
   /// Commits kept for a question that a stuck disk does not answer.
   private static let mostWritten = 100
 
+  /// A change on its way to the store.
+  private struct Making {
+    /// nil: the commit is just to be heard of.
+    var change: Change?
+    /// The commit without the change, for when it fails.
+    var unchanged: Commit
+    var then: (StoreError?) -> Void
+  }
+
+  /// Seconds that forgotten history is kept for.
+  var keepsForgotten: Int64 = 30 * 86400
+
   /// `state` nil: the store could not be opened, for the reason given, and is tried again; `workers` nil: there is none.
   init(workers: (any StoreQueue)?, state: StoredState?, watermarks: Watermarks, reason: StoreError?) {
     self.workers = workers
@@ -120,25 +136,66 @@ final class History {
     boot = sampler.now().boot
     openIfDue()
     guard let now = sampler.ledger.lastMoment else { return }
+    if !clockStepped { sampler.ledger.deleteForgotten(before: now.utcSeconds - keepsForgotten) }
     let age = committed.flatMap(now.elapsed(since:)) ?? .max
     guard sampler.ledger.hasUncommitted || waiting != nil || age >= History.heartbeat else { return }
-    guard var commit = sampler.ledger.takeCommit(sequence: sequence + 1) else { return }
+    guard let commit = takeCommit(sampler, at: now) else { return }
+    guard let workers, isOpen, inFlight == nil else {
+      var commit = commit
+      commit.compact()
+      waiting = commit
+      return
+    }
+    submit(
+      commit, to: workers, sampler.ledger, clockStepped: clockStepped,
+      wake: !isFounded || !questions.isEmpty || failuresInARow > 0)
+  }
+
+  /// Calls `job` when no commit is on its way, so that it can send one on: now or soon, in turn.
+  func whenIdle(_ job: @escaping () -> Void) {
+    guard let workers else { return job() }
+    jobs.append(job)
+    collect()
+    if !jobs.isEmpty { workers.wakeAfterCommits() }
+  }
+
+  /// Commits what the ledger has and the change with it, which is not made yet; `then` hears when it is stored, or why
+  /// it is not: then nothing has changed. Call when idle.
+  func write(
+    _ change: Change?, _ sampler: Sampler, clockStepped: Bool, then: @escaping (StoreError?) -> Void
+  ) {
+    guard let workers, isOpen else {
+      return then(condition.error ?? StoreError(.unavailable, "the store is being opened", remedy: "try again"))
+    }
+    guard let now = sampler.ledger.lastMoment, let commit = takeCommit(sampler, at: now) else {
+      return then(StoreError(.unavailable, "nothing was sampled yet"))
+    }
+    var changed = commit
+    if let change { changed.put(sampler.ledger.records(with: change), of: change) }
+    making = Making(change: change, unchanged: commit, then: then)
+    submit(changed, to: workers, sampler.ledger, clockStepped: clockStepped, wake: true)
+  }
+
+  /// All that is not committed.
+  private func takeCommit(_ sampler: Sampler, at now: Moment) -> Commit? {
+    guard var commit = sampler.ledger.takeCommit(sequence: sequence + 1) else { return nil }
     keepGaps(gaps + commit.gaps)
-    let since = waitingSince ?? now
+    waitingSince = waitingSince ?? now
     if let earlier = waiting {
       commit.absorb(earlier)
       waiting = nil
     }
-    guard let workers, isOpen, inFlight == nil else {
-      commit.compact()
-      waiting = commit
-      waitingSince = since
-      return
-    }
-    plan(&commit, at: now.utcSeconds, sampler.ledger.calendar, clockStepped: clockStepped)
-    (inFlight, inFlightSince, waitingSince) = (commit, since, nil)
-    mark?.submits(commit.at, vethEnds: sampler.ledger.vethEnds)
-    workers.submit(commit, wake: !isFounded || !questions.isEmpty || failuresInARow > 0)
+    return commit
+  }
+
+  private func submit(
+    _ commit: Commit, to workers: any StoreQueue, _ ledger: Ledger, clockStepped: Bool, wake: Bool
+  ) {
+    var commit = commit
+    plan(&commit, at: commit.at.utcSeconds, ledger.calendar, clockStepped: clockStepped)
+    (inFlight, inFlightSince, waitingSince) = (commit, waitingSince, nil)
+    mark?.submits(commit.at, vethEnds: ledger.vethEnds)
+    workers.submit(commit, wake: wake)
   }
 
   private func plan(_ commit: inout Commit, at second: Int64, _ calendar: LocalCalendar, clockStepped: Bool) {
@@ -175,6 +232,7 @@ final class History {
     }
     let oldest = questions.values.map(\.since).min() ?? sequence
     written.removeAll { $0.sequence <= oldest }
+    while inFlight == nil, !jobs.isEmpty { jobs.removeFirst()() }
   }
 
   private func succeeded(_ number: UInt64) {
@@ -188,16 +246,22 @@ final class History {
     openingPause = History.firstPause
     if isOpen { change(to: .ok) }
     for fold in commit.folds { watermarks[fold.tier] = fold.end }
-    guard !questions.isEmpty else { return }
-    written.append(commit)
+    if !questions.isEmpty { written.append(commit) }
     if written.count > History.mostWritten { refuseQuestions(History.unanswered) }
+    tellMaker(nil)
+  }
+
+  private func tellMaker(_ error: StoreError?) {
+    guard let making else { return }
+    self.making = nil
+    making.then(error)
   }
 
   private func failed(_ error: StoreError) {
     failureCount &+= 1
     failuresInARow += 1
     change(to: .failing(error))
-    if let commit = inFlight {
+    if let commit = making?.unchanged ?? inFlight {
       if var later = waiting {
         later.absorb(commit)
         waiting = later
@@ -214,6 +278,7 @@ final class History {
     default: break
     }
     openIfDue()
+    tellMaker(error)
   }
 
   // MARK: Opening again
@@ -264,6 +329,8 @@ final class History {
   /// Hands over everything and waits for it, at the end of the process; returns why it could not be written.
   func finish(_ sampler: Sampler, deadlineSeconds: Int) -> StoreError? {
     guard let workers else { return condition.error.map { unwritten($0, sampler) } }
+    // Nobody can be answered any more.
+    jobs = []
     // What was mended a moment ago is not found out later.
     nextOpening = .min
     openIfDue()
@@ -280,6 +347,11 @@ final class History {
     if let earlier = waiting {
       commit?.absorb(earlier)
       waiting = nil
+    }
+    // Should that one be stored after all, this one must not take its change back.
+    if inFlight != nil, let change = making?.change {
+      let records = sampler.ledger.records(with: change)
+      commit?.put(records, of: change)
     }
     if let commit { mark?.submits(commit.at, vethEnds: sampler.ledger.vethEnds) }
     let (results, finished) = workers.stop(commit: commit, deadlineSeconds: deadlineSeconds / 2)

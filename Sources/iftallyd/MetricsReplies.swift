@@ -13,27 +13,35 @@ extension Api {
   }
 
   private func interfaceFamilies() -> [MetricFamily] {
-    let records = ledger.records.indices.map { ledger.record(slot: $0) }
+    let ledger = ledger
+    let shown = ledger.shown.map { slot in
+      let parts = ledger.parts(of: slot)
+      let merged = parts.dropFirst().map { "id:\(ledger.records[$0].id)" }.joined(separator: ",")
+      return (record: ledger.sum(parts), merged: merged, isPresent: ledger.present(of: parts) != nil)
+    }
+    // What is added to an interface makes another series of it: a counter that leapt would be taken for traffic, one
+    // that fell for a reset.
+    func labels(_ record: LinkRecord, _ merged: String) -> [(name: String, value: String)] {
+      [("interface", record.name.escaped), ("id", "id:\(record.id)"), ("kind", record.kind.rawValue)]
+        + (merged.isEmpty ? [] : [("merged", merged)])
+    }
     func family(_ name: String, _ help: String, _ value: (Amounts) -> UInt64) -> MetricFamily {
       MetricFamily(
         name: name, kind: .counter, help: help,
-        samples: records.map { record in
-          MetricFamily.Sample(
-            labels: [("interface", record.name.escaped), ("id", "id:\(record.id)"), ("kind", record.kind.rawValue)],
-            .integer(value(record.total)))
+        samples: shown.map {
+          MetricFamily.Sample(labels: labels($0.record, $0.merged), .integer(value($0.record.total)))
         })
     }
     let info = MetricFamily(
       name: "iftally_interface_info", kind: .gauge,
       help: "What an interface is; 1 while it is present. Its figures are estimates from its counter.",
-      samples: ledger.records.indices.map { slot in
-        let record = ledger.records[slot]
-        return MetricFamily.Sample(
-          labels: [
-            ("interface", record.name.escaped), ("id", "id:\(record.id)"), ("kind", record.kind.rawValue),
+      samples: shown.map { record, merged, isPresent in
+        MetricFamily.Sample(
+          labels: labels(record, merged) + [
             ("type", record.type), ("nature", natureEstimate),
-            ("completeness", record.totalIsAtLeast ? "at_least" : "complete"),
-          ], .integer(ledger.isPresent(slot) ? 1 : 0))
+            ("completeness", record.totalIsAtLeast ? "at_least" : "complete"), ("label", record.label ?? ""),
+            ("rule", record.rule ?? ""),
+          ] + (record.title.isEmpty ? [] : [("title", record.title)]), .integer(isPresent ? 1 : 0))
       })
     return [
       family("iftally_receive_bytes_total", "Bytes received, an estimate from the interface's counter.") { $0.rxBytes },
@@ -100,7 +108,10 @@ extension Api {
         "iftally_store_size_bytes", .gauge, "Size of the store on disk.",
         .integer(UInt64(max(0, history.sizeBytes)))),
       one("iftally_links_present", .gauge, "Links that are there now.", .integer(UInt64(ledger.presentCount))),
-      one("iftally_links_known", .gauge, "Links with a history.", .integer(UInt64(ledger.records.count))),
+      one("iftally_links_known", .gauge, "Links with a history.", .integer(UInt64(ledger.shown.count))),
+      one(
+        "iftally_links_ignored", .gauge, "Links that are there now and not counted, as rules say.",
+        .integer(UInt64(ledger.decisions.count { $0.isIgnored }))),
       count("iftally_loop_wakeups_total", "Returns of the event loop from its wait.", wakeUps()),
     ]
   }

@@ -54,6 +54,7 @@ enum Page {
       <div class="tile"><h2>Today <small>estimate</small></h2><div class="tile-body" id="sum-today"></div></div>
       <div class="tile"><h2>In total <small>estimate</small></h2><div class="tile-body" id="sum-total"></div></div>
     </section>
+    <p class="basis" id="by-kind"></p>
     <p class="basis" id="basis">Only interfaces that touch a medium are added up.</p>
 
     <p class="note"><strong>Estimates, not a bill.</strong> Each figure is what the interface’s own counter showed. A

@@ -209,9 +209,14 @@ extension Page {
     function factsOf(link) {
       const facts = [
         ["Kind", `${kindText(link.kind)}, ${link.type}: ${link.why}`],
+        ["Label", link.label],
+        ["Decided by", link.rule && `the rule ${link.rule}`],
+        ["Members", link.group && `${link.group.present} here, ${link.group.lives} lives in all`],
+        ["Metered", link.metered === undefined ? "" : link.metered ? "yes" : "no"],
         ["State", stateText(link)],
         ["Carried by", link.carrier?.name],
         ["Part of", link.master?.name],
+        ["Counted with it", (link.merged ?? []).map((other) => other.name).join(", ")],
         ["Addresses", (link.addresses ?? []).join(", ")],
         ["MAC", link.mac],
         ["MTU", link.mtu],
@@ -219,7 +224,7 @@ extension Page {
         ["Driver", link.driver],
         ["First seen", momentText(link.first_seen)],
         ["Last seen", !link.present && momentText(link.last_seen)],
-        ["Lives", link.incarnations > 1 && `${link.incarnations}: its counter started over, the total did not`],
+        ["Lives", link.incarnations > 1 && !link.group && `${link.incarnations}: its counter started over, the total did not`],
         ["Id", link.id],
       ];
       return facts.filter(([, text]) => text);
@@ -234,14 +239,15 @@ extension Page {
       const link = row.link;
       const today = link.today ? qualityText(link.today.quality) : "loading";
       const surety = [["Today", today], ["Total", qualityText(link.total.quality)]];
-      const added = link.touches_medium ? "" : link.carrier
-        ? ` Its bytes pass ${link.carrier.name} too, so they are shown beside it and never added.`
+      const added = link.touches_medium ? "" : link.share_why ? ` Not added to the total: ${sentences(link.share_why)}`
+        : link.carrier ? ` Its bytes pass ${link.carrier.name} too, so they are shown beside it and never added.`
         : " It touches no medium here, so it is never added.";
       const facts = factsOf(link);
-      const written = JSON.stringify([link.counts, added, facts, surety]);
+      const partial = link.counted?.partial ? ` ${sentences(link.counted.partial)}` : "";
+      const written = JSON.stringify([link.counts, partial, added, facts, surety]);
       if (row.detail.written === written) return;
       row.detail.written = written;
-      const counts = el("p", {}, `What this counter counts: ${sentences(link.counts)}${added}`);
+      const counts = el("p", {}, `What this counter counts: ${sentences(link.counts)}${partial}${added}`);
       const why = el("div", { class: "why" }, el("h3", {}, "Why an estimate"), counts);
       row.detail.facts.replaceChildren(why, listOf(facts));
       row.detail.surety.replaceChildren(el("h3", {}, "How sure the figures are"), listOf(surety));

@@ -94,6 +94,9 @@ extension Page {
       return row;
     }
 
+    /** What a person calls it, with the kernel's name. */
+    const nameText = (link) => (link.title ? `${link.title} (${link.name})` : link.name);
+
     const stateText = (link) => (!link.present ? "not present" : link.up ? "up" : "down");
 
     function carriedText(link) {
@@ -116,8 +119,9 @@ extension Page {
         row.icon.replaceChildren(iconOf(link.kind));
         row.shownKind = link.kind;
       }
-      say(row.name, link.name);
-      say(row.kind, link.type === link.kind ? kindText(link.kind) : `${kindText(link.kind)} · ${link.type}`);
+      say(row.name, nameText(link));
+      const kind = link.type === link.kind ? kindText(link.kind) : `${kindText(link.kind)} · ${link.type}`;
+      say(row.kind, link.label ? `${kind} · ${link.label}` : kind);
       say(row.state, stateText(link));
       set(row.state, "data-is", !link.present ? "absent" : link.up ? "up" : "down");
       say(row.carried, carriedText(link));
@@ -142,7 +146,7 @@ extension Page {
       if (show.kind && link.kind !== show.kind) return false;
       if (show.presentOnly && !link.present) return false;
       if (!show.text) return true;
-      const words = [link.name, kindText(link.kind), link.kind, link.type, link.mac ?? "", ...(link.addresses ?? [])];
+      const words = [nameText(link), kindText(link.kind), link.kind, link.type, link.mac ?? "", ...(link.addresses ?? [])];
       return words.join("\n").toLowerCase().includes(show.text.toLowerCase());
     }
 

@@ -29,6 +29,21 @@ extension Page {
       sayMark(pair.mark, worst, `${markWords(worst)} (the least certain of those added)`);
     }
 
+    /** The media of each kind together, most of all first. */
+    function kindSums(media) {
+      const sums = new Map();
+      for (const link of media) {
+        if (!link.today) return "";
+        const sum = sums.get(link.kind) ?? { rx: 0, tx: 0, kind: link.kind };
+        sum.rx += link.today.rx_bytes;
+        sum.tx += link.today.tx_bytes;
+        sums.set(link.kind, sum);
+      }
+      const sorted = [...sums.values()].sort((a, b) => b.rx + b.tx - a.rx - a.tx);
+      const parts = sorted.map((sum) => `${kindText(sum.kind)} ↓ ${amountText(sum.rx)} ↑ ${amountText(sum.tx)}`);
+      return parts.length === 0 ? "" : `Today by kind: ${parts.join("; ")}.`;
+    }
+
     function renderSums(now) {
       const media = figures.interfaces.filter((link) => link.touches_medium);
       const rate = sumRate(media);
@@ -37,7 +52,8 @@ extension Page {
       drawSpark(sums.spark, sums.readings, now);
       saySum(sums.today, media.map((link) => link.today));
       saySum(sums.total, media.map((link) => link.total));
-      const names = media.slice(0, 4).map((link) => link.name).join(", ");
+      say(at("by-kind"), kindSums(media));
+      const names = media.slice(0, 4).map(nameText).join(", ");
       const more = media.length > 4 ? ` and ${media.length - 4} more` : "";
       say(at("basis"), media.length === 0 ? "No interface here touches a medium, so nothing is added up."
         : `Added up: ${names}${more}. Tunnels and all else inside them are shown, never added: each byte counts once.`);

@@ -7,6 +7,8 @@ import TallyWire
 struct Route: Sendable {
   typealias Handler = @Sendable (Api, HTTPRequest, HTTPExchange) throws(RequestError) -> HTTPReply
 
+  /// GET stands for HEAD too.
+  var method = "GET"
   /// A `*` stands for one segment.
   var path: String
   /// The query parameters it takes; any other is refused.
@@ -25,9 +27,15 @@ struct Route: Sendable {
   init(_ path: String, _ page: String, _ type: String) {
     self.init(path) { _, _, _ in .now(Api.page(page, type)) }
   }
+
+  /// A route that changes something: its handler checks who asks.
+  init(changing method: String, _ path: String, _ handler: @escaping Handler) {
+    self.init(path, [], handler)
+    self.method = method
+  }
 }
 
-/// Everything that is served. All of it is for reading; nothing here changes anything.
+/// Everything that is served. GET changes nothing.
 extension Api {
   private static let routes = [
     Route("/v1/status", ["check"]) { api, request, exchange throws(RequestError) in
@@ -45,6 +53,23 @@ extension Api {
     },
     Route("/v1/backup", isPresent: true) { api, request, exchange throws(RequestError) in
       try api.backup(request, exchange)
+    },
+    Route("/v1/totals", totalsParameters) { api, request, exchange throws(RequestError) in
+      try api.totals(request.target.query, exchange)
+    },
+    Route("/v1/rules", isPresent: true) { api, _, _ throws(RequestError) in try api.rules() },
+    Route("/v1/changes") { api, _, _ throws(RequestError) in try api.changes() },
+    Route(changing: "POST", "/v1/interfaces/*/title") { api, request, exchange throws(RequestError) in
+      try api.rename(request, exchange)
+    },
+    Route(changing: "POST", "/v1/interfaces/*/merge") { api, request, exchange throws(RequestError) in
+      try api.merge(request, exchange)
+    },
+    Route(changing: "DELETE", "/v1/interfaces/*") { api, request, exchange throws(RequestError) in
+      try api.forget(request, exchange)
+    },
+    Route(changing: "POST", "/v1/changes/*/undo") { api, request, exchange throws(RequestError) in
+      try api.undo(request, exchange)
     },
     Route("/metrics", isPresent: true) { api, _, _ throws(RequestError) in try api.metrics() },
     Route("/", Page.html, "text/html"),
@@ -83,10 +108,13 @@ extension Api {
   }
 
   private func route(_ request: HTTPRequest) throws(RequestError) -> Route {
-    guard let route = Api.routes.first(where: { Api.matches($0.path, request.target.segments) }) else {
-      throw .notFound
+    let routes = Api.routes.filter { Api.matches($0.path, request.target.segments) }
+    guard !routes.isEmpty else { throw .notFound }
+    let method = request.method == "HEAD" ? "GET" : request.method
+    guard let route = routes.first(where: { $0.method == method }) else {
+      throw .methodNotAllowed(
+        request.method, allowed: routes.flatMap { $0.method == "GET" ? ["GET", "HEAD"] : [$0.method] })
     }
-    guard request.method == "GET" || request.method == "HEAD" else { throw .methodNotAllowed(request.method) }
     for item in request.target.query {
       let name = LinkName(bytes: item.name).escaped
       guard route.parameters.contains(name) else { throw .unknownParameter(name, allowed: route.parameters) }

@@ -23,6 +23,8 @@ final class Sampler {
   private var kept: KeptEvents?
   /// Events were lost, and no list has made up for them yet: a list that fails is tried again with every sample.
   private var isBehind = false
+  /// Rules that the next sample puts in force.
+  private var newRules: [LinkRule]?
   private var missingLines = MissingLines()
   private(set) var crossCheck: (result: CrossCheck, at: Moment)?
 
@@ -36,10 +38,13 @@ final class Sampler {
   private static let resyncRounds = 4
 
   /// `stored`: what a store knows of the past; nil when there is none.
-  init(kernel: any LinkKernel, now: @escaping () -> Moment, calendar: LocalCalendar, restoring stored: StoredState?) {
+  init(
+    kernel: any LinkKernel, now: @escaping () -> Moment, calendar: LocalCalendar, rules: [LinkRule] = [],
+    restoring stored: StoredState?
+  ) {
     self.kernel = kernel
     self.now = now
-    ledger = Ledger(calendar: calendar)
+    ledger = Ledger(calendar: calendar, rules: rules)
     ledger.hearsFarEnds = kernel.hearsFarEnds
     if let stored { ledger.restore(stored) }
   }
@@ -67,8 +72,21 @@ final class Sampler {
       isBehind = again.overrun || !isWhole
       if !again.overrun { ledger.apply(again.readings, width: again.width, at: again.at) }
     }
+    if let rules = newRules, !isBehind, let sampled = ledger.lastSample {
+      newRules = nil
+      ledger.apply(rules, at: sampled)
+    }
     sampleCount &+= 1
     lastDurationNanoseconds = now().boot - begun.boot
+  }
+
+  /// Puts other rules in force with a sample, so that what passed until then is counted under the old ones; when it fails,
+  /// with the next one.
+  func take(_ rules: [LinkRule]) {
+    // The first reads the events of links that just came, the second what these have counted.
+    attemptSample()
+    newRules = rules
+    attemptSample()
   }
 
   /// A link is without a line that had none in the sample before either.
@@ -121,7 +139,7 @@ final class Sampler {
     }
   }
 
-  /// Books the link events that wait; true when a link came or went. Counters of the others wait for a sample.
+  /// Books the link events that wait; true when a link came or went, or is counted under another record from now on. Counters of the others wait for a sample.
   func drainEvents() -> Bool {
     do {
       if !isListed { try readKept() }
@@ -135,7 +153,9 @@ final class Sampler {
       let tailsAreLeaving = drained.events.contains { event in
         if case .namespaceEnded(let namespace) = event { ledger.hasFarEnds(in: namespace) } else { false }
       }
+      let moves = ledger.moves
       ledger.apply(drained.events, at: now())
+      let hasMoved = ledger.moves != moves
       isBehind = isBehind || drained.overrun
       if isBehind {
         try sample()
@@ -144,7 +164,7 @@ final class Sampler {
         try sample()
         nextTailSample = now().boot + lastDurationNanoseconds * Sampler.tailSampleSpacing
       }
-      return drained.overrun || drained.events.contains { $0.bornOrDead != nil }
+      return drained.overrun || hasMoved || drained.events.contains { $0.bornOrDead != nil }
     } catch {
       failures &+= 1
       lastError = error

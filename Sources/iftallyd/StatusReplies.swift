@@ -72,9 +72,19 @@ extension Api {
       store: StatusReply.Store(
         path: about.storePath, state: history.condition.word, message: history.condition.message,
         sizeBytes: UInt64(max(0, history.sizeBytes)), freeBytes: history.freeBytes.map { UInt64(max(0, $0)) }),
-      links: StatusReply.Links(present: ledger.presentCount, known: ledger.records.count),
+      links: links(),
       warnings: warnings(now, health),
       service: StatusReply.Service(pid: getpid(), manager: about.manager, listeners: listeners))
+  }
+
+  private func links() -> StatusReply.Links {
+    let decisions = ledger.decisions
+    var ignored: [String: Int] = [:]
+    for decision in decisions where decision.isIgnored { ignored[decision.rule, default: 0] += 1 }
+    return StatusReply.Links(
+      present: ledger.presentCount, known: ledger.shownCount,
+      ignored: ignored.sorted { $0.key < $1.key }.map { StatusReply.Links.Ignored(rule: $0.key, links: $0.value) },
+      folded: decisions.count { $0.rule == Ledger.overflowRule && !$0.isIgnored })
   }
 
   private func gap(_ gap: Gap) -> StatusReply.Gap {
@@ -131,6 +141,14 @@ extension Api {
       warn(
         "malformed_events", "\(health.malformedEvents) link events could not be read; all links were listed again",
         "report it with the kernel's version (uname -r)")
+    }
+    if ledger.shownCount >= ledger.mostInterfaces {
+      let folded = ledger.decisions.count { $0.rule == Ledger.overflowRule }
+      warn(
+        "interfaces_folded",
+        "there are \(ledger.shownCount) interfaces: further virtual links are counted together in the group others, "
+          + "\(folded) of them now",
+        "put such links into a group by a rule, or raise MaximumInterfaces= in [Links]")
     }
     if about.isNetlinkDenied {
       warn(

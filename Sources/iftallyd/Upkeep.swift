@@ -60,12 +60,12 @@ final class Upkeep {
 extension Api {
   /// The store as a file, with everything that is counted up to now.
   func backup(_ request: HTTPRequest, _ exchange: HTTPExchange) throws(RequestError) -> HTTPReply {
-    guard request.method == "GET" else { throw .methodNotAllowed(request.method) }
+    guard request.method == "GET" else { throw .methodNotAllowed(request.method, allowed: ["GET"]) }
     // It is no more than everybody may read, but costs as much disk and time as the store is large.
     guard isTrusted(request.peer) else {
       throw .forbidden(
-        "a backup is for root and the group iftally, through the Unix socket",
-        remedy: "run it with sudo, or join the group (usermod -aG iftally USER) and log in again")
+        "a backup is for root and the group \(authority.group), through the Unix socket",
+        remedy: "run it with sudo, or join the group (usermod -aG \(authority.group) USER) and log in again")
     }
     _ = try present()
     guard !upkeep.isCopying else { throw .busy }
@@ -84,9 +84,6 @@ extension Api {
   /// Root, the daemon's own user and the group of those who may change things; over TCP nobody.
   private func isTrusted(_ peer: PeerCredentials?) -> Bool {
     guard let peer else { return false }
-    return peer.uid == 0 || peer.uid == geteuid() || about.trustedGroup.map(peer.belongs) ?? false
+    return peer.uid == 0 || peer.uid == geteuid() || authority.id.map(peer.belongs(to:)) ?? false
   }
 }
-
-/// The group iftally of this machine; nil when there is none.
-func trustedGroup() -> UInt32? { getgrnam("iftally").map { $0.pointee.gr_gid } }

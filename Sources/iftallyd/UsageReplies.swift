@@ -7,11 +7,12 @@ import TallyWire
 
 /// A parsed question about the past.
 struct UsageRequest {
-  static let parameters = ["interface", "kind", "from", "to", "resolution", "limit"]
+  static let parameters = ["interface", "kind", "label", "from", "to", "resolution", "limit"]
 
-  /// nil: all.
-  var slots: [Int]?
+  /// nil: all. Ids, since a slot may be another's when the disk has answered.
+  var links: [LinkID]?
   var kinds: Set<Kind>
+  var labels: Set<String>
   /// UTC seconds, whole periods.
   var from: Int64
   var to: Int64
@@ -33,12 +34,18 @@ extension Api {
   func usage(_ asking: [HTTPTarget.QueryItem], _ exchange: HTTPExchange) throws(RequestError) -> HTTPReply {
     let now = try present()
     let asked = try parse(asking, at: now)
-    let query = UsageQuery(
-      links: asked.slots.map { $0.map { ledger.records[$0].id } }, tier: asked.resolution.tier, from: asked.from,
-      to: asked.to)
-    return ask(query, exchange) { [self] rows throws(RequestError) in
+    return ask(query(asked), exchange) { [self] rows throws(RequestError) in
       try Api.json(try reply(asked, rows, at: ledger.lastSample ?? now))
     }
+  }
+
+  /// What the store is asked for a request.
+  func query(_ asked: UsageRequest) -> UsageQuery {
+    UsageQuery(
+      links: asked.links.map {
+        $0.compactMap(ledger.slot(id:)).flatMap(ledger.parts(of:)).map { ledger.records[$0].id }
+      },
+      tier: asked.resolution.tier, from: asked.from, to: asked.to)
   }
 
   /// Answers from what the store has of the query's span and what came after it.
@@ -70,6 +77,7 @@ extension Api {
   func parse(_ query: [HTTPTarget.QueryItem], at now: Moment) throws(RequestError) -> UsageRequest {
     var names: [[UInt8]] = []
     var kinds: Set<Kind> = []
+    var labels: Set<String> = []
     var single: [String: String] = [:]
     for item in query {
       let name = String(decoding: item.name, as: UTF8.self)
@@ -84,18 +92,19 @@ extension Api {
           }
           kinds.insert(kind)
         }
+      case "label": labels.insert(String(decoding: item.value, as: UTF8.self))
       default:
         guard single.updateValue(String(decoding: item.value, as: UTF8.self), forKey: name) == nil else {
           throw .badParameter(name, "it is given twice", remedy: "give it once")
         }
       }
     }
-    var slots: [Int]?
-    var seen: Set<Int> = []
+    var links: [LinkID]?
+    var seen: Set<LinkID> = []
     for name in names {
-      let slot = try slot(named: name)
+      let link = ledger.records[try slot(named: name)].id
       // Thousands of times the same name fit into one request, and must not make an answer of thousands of series.
-      if seen.insert(slot).inserted { slots = (slots ?? []) + [slot] }
+      if seen.insert(link).inserted { links = (links ?? []) + [link] }
     }
     let (from, to, resolution) = try span(single, at: now)
     var limit: Int?
@@ -105,7 +114,8 @@ extension Api {
       }
       limit = number
     }
-    return UsageRequest(slots: slots, kinds: kinds, from: from, to: to, resolution: resolution, limit: limit)
+    return UsageRequest(
+      links: links, kinds: kinds, labels: labels, from: from, to: to, resolution: resolution, limit: limit)
   }
 
   /// The names that are joined in one value; a link whose own name holds the joint comes first.
@@ -161,41 +171,59 @@ extension Api {
   private func reply(
     _ asked: UsageRequest, _ rows: UsageRows, at now: Moment
   ) throws(RequestError) -> UsageReply {
-    let byLink = points(rows.rows, asked.resolution)
-    let count = byLink.values.reduce(0) { $0 + min($1.count, asked.limit ?? .max) }
+    let bySlot = points(rows.rows, asked.resolution)
+    let count = bySlot.values.reduce(0) { $0 + min($1.count, asked.limit ?? .max) }
     guard count <= Api.mostPoints else {
       throw .tooMuch("the answer would have \(count) points, more than \(Api.mostPoints)")
     }
+    let (asked, series) = series(asked, bySlot, rows, now)
+    return UsageReply(
+      asOf: rfc3339(now.utc, fraction: 3), from: rfc3339(seconds: asked.from),
+      to: rfc3339(seconds: asked.to), resolution: asked.resolution.rawValue, timezone: timeZoneName(),
+      series: series.map(\.series))
+  }
+
+  /// The sum of each interface that is present or had traffic, over the span, which comes back with both its ends.
+  func sums(
+    _ asked: UsageRequest, _ rows: UsageRows, at now: Moment
+  ) -> (asked: UsageRequest, sums: [(slot: Int, series: UsageSeries)]) {
+    series(asked, points(rows.rows, asked.resolution), rows, now)
+  }
+
+  private func series(
+    _ asked: UsageRequest, _ bySlot: [Int: [Int64: Point]], _ rows: UsageRows, _ now: Moment
+  ) -> (UsageRequest, [(slot: Int, series: UsageSeries)]) {
+    let (ledger, owners) = (ledger, ledger.owners)
     var asked = asked
     if asked.isAll {
-      let starts = byLink.values.flatMap(\.keys)
+      let starts = bySlot.values.flatMap(\.keys)
       let first = min(starts.min() ?? now.utcSeconds, ledger.watchedSince)
       asked.from = ledger.calendar.start(asked.resolution, first)
       asked.to = ledger.calendar.next(asked.resolution, max(starts.max() ?? now.utcSeconds, now.utcSeconds))
     }
-    var gapsOf: [LinkID?: [Gap]] = [:]
-    for gap in rows.gaps { gapsOf[gap.link, default: []].append(gap) }
-    let livesOf = Dictionary(grouping: rows.incarnations, by: \.link)
-    let slots = asked.slots ?? Array(ledger.records.indices)
-    var series: [UsageSeries] = []
-    for slot in slots where asked.kinds.isEmpty || asked.kinds.contains(ledger.records[slot].kind) {
-      let id = ledger.records[slot].id
-      let points = byLink[id] ?? [:]
-      // What was not named and did nothing in the span is no part of the answer.
-      if asked.slots == nil, points.isEmpty, !ledger.isPresent(slot) { continue }
-      series.append(
-        one(slot, asked, points, gaps: (gapsOf[nil] ?? []) + (gapsOf[id] ?? []), lives: livesOf[id] ?? [], now)
-      )
+    var gapsOf: [Int?: [Gap]] = [:]
+    for gap in rows.gaps {
+      let owner = gap.link.flatMap { owners[$0] }
+      if gap.link == nil || owner != nil { gapsOf[owner, default: []].append(gap) }
     }
-    return UsageReply(
-      asOf: rfc3339(now.utc, fraction: 3), from: rfc3339(seconds: asked.from),
-      to: rfc3339(seconds: asked.to), resolution: asked.resolution.rawValue, timezone: timeZoneName(),
-      series: series)
+    let livesOf = Dictionary(grouping: rows.incarnations) { owners[$0.link] }
+    let slots = asked.links?.compactMap { ledger.slot(id: $0).flatMap(shownSlot) } ?? ledger.shown
+    var series: [(slot: Int, series: UsageSeries)] = []
+    for slot in slots where asked.kinds.isEmpty || asked.kinds.contains(ledger.records[slot].kind) {
+      if !asked.labels.isEmpty, !(ledger.records[slot].label.map(asked.labels.contains) ?? false) { continue }
+      let points = bySlot[slot] ?? [:]
+      // What was not named and did nothing in the span is no part of the answer.
+      if asked.links == nil, points.isEmpty, ledger.present(of: ledger.parts(of: slot)) == nil { continue }
+      let gaps = (gapsOf[nil] ?? []) + (gapsOf[slot] ?? [])
+      series.append((slot, one(slot, asked, points, gaps: gaps, lives: livesOf[slot] ?? [], now)))
+    }
+    return (asked, series)
   }
 
-  /// Rows added up by link and local period.
-  private func points(_ rows: [BucketRow], _ resolution: Resolution) -> [LinkID: [Int64: Point]] {
-    var sums: [LinkID: [Int64: Point]] = [:]
+  /// Rows added up by shown interface and local period.
+  private func points(_ rows: [BucketRow], _ resolution: Resolution) -> [Int: [Int64: Point]] {
+    let owners = ledger.owners
+    var sums: [Int: [Int64: Point]] = [:]
     // Rows come nearly in order of time, so the period of one is mostly that of the next.
     var (start, end) = (Int64(0), Int64(0))
     for row in rows {
@@ -203,26 +231,28 @@ extension Api {
         start = ledger.calendar.start(resolution, row.start)
         end = ledger.calendar.next(resolution, row.start)
       }
-      sums[row.link, default: [:]][start, default: Point()].add(row)
+      if let owner = owners[row.link] { sums[owner, default: [:]][start, default: Point()].add(row) }
     }
     return sums
   }
 
   /// One interface's answer.
   func series(_ slot: Int, _ asked: UsageRequest, _ rows: UsageRows, _ now: Moment) -> UsageSeries {
-    let points = points(rows.rows, asked.resolution)[ledger.records[slot].id] ?? [:]
+    let points = points(rows.rows, asked.resolution)[slot] ?? [:]
     return one(slot, asked, points, gaps: rows.gaps, lives: rows.incarnations, now)
   }
 
   private func one(
     _ slot: Int, _ asked: UsageRequest, _ points: [Int64: Point], gaps: [Gap], lives: [Incarnation], _ now: Moment
   ) -> UsageSeries {
-    let record = ledger.records[slot]
+    let parts = ledger.parts(of: slot)
+    let record = ledger.sum(parts)
+    let sightings = ledger.sightings(parts)
     let since = ledger.watchedSince
     func quality(_ flags: BucketFlags, _ placedBy: BucketFlags, _ from: Int64, _ to: Int64) -> TallyCore.Quality {
       Quality(
-        flags: flags, placedBy: placedBy, link: record.id, firstSeen: record.firstSeen, watchedSince: since,
-        from: from, to: max(from + 1, min(to, now.utcSeconds + 1)), gaps: gaps, incarnations: lives)
+        flags: flags, placedBy: placedBy, of: sightings, watchedSince: since, from: from,
+        to: max(from + 1, min(to, now.utcSeconds + 1)), gaps: gaps, incarnations: lives)
     }
     var sum = Point()
     var shown: [UsagePoint] = []
@@ -247,8 +277,9 @@ extension Api {
     let label = quality(sum.flags, asked.resolution.placedBy, asked.from, asked.to)
     return UsageSeries(
       interface: SeriesInterface(
-        id: "id:\(record.id)", name: record.name.escaped, kind: record.kind.rawValue, type: record.type,
-        present: ledger.isPresent(slot)),
+        id: "id:\(record.id)", name: record.name.escaped, title: record.title.isEmpty ? nil : record.title,
+        kind: record.kind.rawValue, type: record.type, label: record.label,
+        present: ledger.present(of: parts) != nil),
       points: shown,
       sum: figure(sum.amounts, label, since: max(asked.from, since), resets: label.resets, now))
   }

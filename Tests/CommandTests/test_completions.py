@@ -39,7 +39,7 @@ class Offers:
     def test_every_command(self):
         self.assertEqual(self.offered("iftally "), program_help.commands())
         self.assertEqual(self.offered("iftally -i wlan0 "), program_help.commands())
-        self.assertEqual(self.offered("iftally m"), {"minutes", "months"})
+        self.assertEqual(self.offered("iftally m"), {"minutes", "months", "merge"})
         self.assertEqual(self.offered("iftally help "), program_help.commands())
         self.assertFalse(self.offered("iftally status ") & program_help.commands())
 
@@ -61,6 +61,14 @@ class Offers:
         self.assertEqual(self.offered("iftally -i "), {"wlan0", "wg0"})
         self.assertEqual(self.offered("iftally days --interface wl"), {"wlan0"})
         self.assertEqual({word.split("+")[-1] for word in self.offered("iftally -i wlan0+")}, {"wlan0", "wg0"})
+
+    def test_what_can_be_changed_and_taken_back(self):
+        change = {"at": "", "uid": 0, "action": "forget", "interface": {"id": "id:3", "name": "wg0"}}
+        self.daemon.answers["/v1/changes"] = {
+            "nature": "estimate", "as_of": "", "changes": [{"id": 7, **change}, {"id": 5, **change}]}
+        for command in ("rename", "merge", "forget", "explain"):
+            self.assertEqual(self.offered(f"iftally {command} "), {"wlan0", "wg0"}, command)
+        self.assertEqual(self.offered("iftally undo "), {"7", "5"})
 
     def test_silence_without_a_daemon(self):
         self.daemon.stop()

@@ -33,7 +33,7 @@ class Figures(CommandCase):
 
     def test_json_keeps_fields_that_this_version_does_not_know(self):
         reply = golden("interfaces")
-        reply["interfaces"][0]["label"] = "home"
+        reply["interfaces"][0]["colour"] = "red"
         self.daemon.answers["/v1/interfaces"] = reply
         self.assertEqual(json.loads(self.run_command("interfaces", "--json").stdout), reply)
         self.assertEqual(json.loads(self.run_command("--json").stdout)["interfaces"], reply)

@@ -42,7 +42,11 @@ class _UnixConnection(http.client.HTTPConnection):
 def ask(connection, path, method="GET", headers=None, body=None):
     """One request on a connection of its own."""
     try:
-        connection.request(method, path, body=body, headers=headers or {})
+        try:
+            connection.request(method, path, body=body, headers=headers or {})
+        except BrokenPipeError:
+            # What is too long is answered before it was read, and the connection closed.
+            pass
         return Reply(connection.getresponse())
     finally:
         connection.close()
@@ -66,7 +70,7 @@ class Client:
     def ask(self, path, method="GET", headers=None, body=None, **query):
         """A reply, whatever its status; a list as a query's value repeats the parameter."""
         if query:
-            path += "?" + urllib.parse.urlencode(query, doseq=True)
+            path += "?" + urllib.parse.urlencode(query, doseq=True, quote_via=urllib.parse.quote)
         return ask(_UnixConnection(self.path), path, method, headers, body)
 
     def get(self, path, **query):

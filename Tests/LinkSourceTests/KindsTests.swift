@@ -36,6 +36,12 @@ struct RecordedLink: Decodable {
   struct Details: Decodable {
     var ifindex: UInt32
     var ifname: String
+    var linkinfo: Info?
+  }
+  struct Info: Decodable {
+    struct Data: Decodable { var remote: String? }
+    var data: Data?
+    enum CodingKeys: String, CodingKey { case data = "info_data" }
   }
   var how: String
   var details: Details
@@ -51,6 +57,9 @@ struct RecordedLink: Decodable {
     case details = "ip_d_j"
     case message = "raw_newlink_b64"
   }
+
+  /// The far end of a tunnel as ip(8) wrote it.
+  var remote: String? { details.linkinfo?.data?.remote }
 
   static func all(in file: String) throws -> [String: RecordedLink] {
     struct Recording: Decodable { var interfaces: [String: RecordedLink] }

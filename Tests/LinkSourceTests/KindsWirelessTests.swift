@@ -20,8 +20,17 @@ private func attribute(_ type: UInt16, _ payload: [UInt8]) -> [UInt8] {
 private let genericHeader: [UInt8] = [7, 1, 0, 0]
 private let family: UInt16 = 30
 
+/// The mode, or the error.
 private func parse(_ bytes: [UInt8]) -> Int32 {
-  withAligned(bytes) { ls_wireless_parse($0.baseAddress, $0.count, family, 5) }
+  var found = ls_wireless()
+  let code = withAligned(bytes) { ls_wireless_parse($0.baseAddress, $0.count, family, 5, &found) }
+  return code < 0 ? code : Int32(found.mode)
+}
+
+private func network(_ bytes: [UInt8]) -> [UInt8]? {
+  var found = ls_wireless()
+  let code = withAligned(bytes) { ls_wireless_parse($0.baseAddress, $0.count, family, 5, &found) }
+  return code < 0 ? nil : withUnsafeBytes(of: found.ssid) { Array($0.prefix(Int(found.ssid_length))) }
 }
 
 private func withAligned<T>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) -> T) -> T {
@@ -40,6 +49,16 @@ struct KindsWirelessTests {
 
   @Test("the mode of the link that was asked for is found")
   func mode() { #expect(parse(answer) == 3) }
+
+  @Test("the network's name is any bytes up to 32; a longer one is none")
+  func networkName() {
+    #expect(network(answer) == [])
+    let start = genericHeader + attribute(3, bytes(UInt32(5))) + attribute(5, bytes(UInt32(2)))
+    for name in [Array("Café 3".utf8), [0, 255, 37], [UInt8](repeating: 65, count: 32)] {
+      #expect(network(message(type: family, start + attribute(52, name))) == name)
+    }
+    #expect(network(message(type: family, start + attribute(52, [UInt8](repeating: 65, count: 33)))) == [])
+  }
 
   @Test("an answer of another family, about another link, or without a mode is refused")
   func refused() {

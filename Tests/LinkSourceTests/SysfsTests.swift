@@ -58,8 +58,30 @@ struct SysfsTests {
       #expect(Sysfs(root: root.path).complete(&found))
       #expect(found.devtype == "wlan" && found.driver == "e1000e" && found.speedMbit == 2500)
       #expect(found.hasDevice && found.hasWirelessPhy && !found.isVirtual)
+      #expect(found.paths == ["pci0"])
       let attributes = try FileManager.default.attributesOfItem(atPath: tree.folder.path)
       #expect(found.inode == (attributes[.systemFileNumber] as? NSNumber)?.uint64Value)
+    }
+  }
+
+  @Test("a device is known by its place below /sys/devices and by udev's ID_PATH, a virtual link by neither")
+  func paths() throws {
+    try withTemporaryFolder { root in
+      let tree = try Tree(root, device: "devices/pci0000:00/0000:00:14.0/usb1/1-2/1-2:1.0/net/eth0")
+      try FileManager.default.createDirectory(
+        at: root.appendingPathComponent("udev"), withIntermediateDirectories: true)
+      let record = root.appendingPathComponent("udev/n7")
+      try Data("I:1\nE:ID_PATH=pci-0000:00:14.0-usb-0:2:1.0\nE:ID_BUS=usb\n".utf8).write(to: record)
+      let sysfs = Sysfs(root: root.path, udev: root.appendingPathComponent("udev").path)
+      var found = facts()
+      #expect(sysfs.complete(&found))
+      #expect(found.paths == [])
+      try tree.link("device", to: "../..")
+      #expect(sysfs.complete(&found))
+      #expect(found.paths == ["pci0000:00/0000:00:14.0/usb1/1-2/1-2:1.0", "pci-0000:00:14.0-usb-0:2:1.0"])
+      try Data("E:ID_PATH=\(String(repeating: "x", count: 9000))\n".utf8).write(to: record)
+      #expect(sysfs.complete(&found))
+      #expect(found.paths.count == 1)
     }
   }
 
@@ -189,7 +211,7 @@ struct SysfsTests {
   @Test("a link without a radio is not asked for its mode, and one that has none keeps nil")
   func noWirelessMode() {
     var found = facts(Array("lo".utf8), ifindex: 1)
-    completeWirelessMode(&found)
+    completeWireless(&found)
     #expect(found.wirelessMode == nil)
   }
 }

@@ -76,6 +76,9 @@ class Figures(PageCase):
             self.tab.evaluate(text_of("#sum-today .rx .value")), self.tab.evaluate(f"formatBytes({rx}, 'iec')")
         )
         self.assertIn("enp0s31f6, wlp4s0, wwan0", self.tab.evaluate(text_of("#basis")))
+        by_kind = self.tab.evaluate(text_of("#by-kind"))
+        for kind in ("Wired", "Wi-Fi", "Cellular"):
+            self.assertIn(kind, by_kind)
 
     def test_history_that_still_loads_is_called_loading_and_huge_totals_show(self):
         self.serve(samples.huge())

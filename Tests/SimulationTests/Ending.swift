@@ -140,7 +140,7 @@ extension Playing {
       return
     }
     let stored = opening.state.links.reduce(into: [:]) { $0[$1.id] = $1.total }
-    for slot in ledger.records.indices {
+    for slot in ledger.shownSlots {
       let record = ledger.record(slot: slot)
       if stored[record.id] != record.total {
         broken = "\(record.name): \(stored[record.id] ?? .zero) stored of a total of \(record.total)"

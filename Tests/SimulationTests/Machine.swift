@@ -58,6 +58,8 @@ final class Machine {
   private let keepsQueue: Bool
   private var keptMark: QueueMark?
   var weather = Weather()
+  /// The configuration.
+  var rules: [LinkRule] = []
   private(set) var process: SimulatedProcess?
   /// What happened, as somebody would tell it; kept when it is to be told.
   var diary: [String]?
@@ -108,7 +110,7 @@ final class Machine {
       disk, weather: { [unowned self] in weather }, now: { [unowned self] in now },
       wait: { [unowned self] in kernel.toy.pass($0) }, isOpen: opening != nil, seed: dice.next())
     let sampler = Sampler(
-      kernel: kernel, now: { [unowned self] in now }, calendar: zone.current, restoring: state)
+      kernel: kernel, now: { [unowned self] in now }, calendar: zone.current, rules: rules, restoring: state)
     let history = History(
       workers: store, state: state, watermarks: .new(at: now.utcSeconds, calendar: zone.current),
       reason: opening == nil ? StoreError(.unavailable, "the disk is in trouble") : nil)
@@ -212,6 +214,13 @@ final class Machine {
     if !keepsQueue { dropQueue() }
     kernel.listed = {}
     kernel.meanwhile = nil
+  }
+
+  /// Other rules in the configuration, of a running daemon and for the next one.
+  func reload(_ rules: [LinkRule]) {
+    self.rules = rules
+    process?.counting.take(rules)
+    afterTurn()
   }
 
   // MARK: Time

@@ -17,6 +17,8 @@ final class Playing {
   var answers: [Tier: UsageRows] = [:]
   /// What was shown of the store before this commit was grouped by another zone.
   private(set) var regrouped: UInt64 = 0
+  /// Changes that were answered, by number, as they were last: they hold whatever comes.
+  private var promised: [Int64: Change] = [:]
   /// The last process ended without having committed all that it told.
   private var isCut = false
   private var hasMovedIn = false
@@ -34,6 +36,7 @@ final class Playing {
       machine.kernel.toy.told = { [unowned machine] in machine.diary?.append("         \($0)") }
     }
     machine.kernel.hasInodes = world.hasInodes
+    machine.rules = world.configurations[0]
     machine.kernel.toy.width = world.width
     for i in 0..<UInt64.random(in: 0...3, using: &dice) {
       let index = machine.kernel.toy.create("eth\(i)", kind: "", speed: world.speed)
@@ -84,6 +87,7 @@ final class Playing {
       shown.forgetAll()
       regrouped = (machine.disk.model?.sequence ?? 0) + 1
       machine.setZone(World.zones.randomElement(using: &dice)!)
+    case .change: change(&dice)
     case .ask: ask(Tier.allCases.randomElement(using: &dice)!)
     case .askOften: for tier in Tier.allCases { ask(tier) }
     case .trouble: machine.weather.trouble = [.full, .notWritable, .io, .busy, .corrupt].randomElement(using: &dice)!
@@ -99,6 +103,7 @@ final class Playing {
     case .comeBack:
       // It knows of no link that moved in since.
       if !hasMovedIn, machine.disk.comeBack() { shown.forgetAll() }
+    case .rules: machine.reload(world.configurations.randomElement(using: &dice)!)
     case .kill: kill()
     case .stop:
       stop()
@@ -145,6 +150,39 @@ final class Playing {
       shown.forgetUncommitted(machine.disk.model)
     }
     isCut = false
+    if let process = machine.process, process.store.isOpen { checkPromises(process) }
+  }
+
+  /// A person asks for something, of any record.
+  private func change(_ dice: inout Seeded) {
+    guard let process = machine.process, process.isServing else { return }
+    let counting = process.counting
+    let slots = process.ledger.shownSlots
+    guard let one = slots.randomElement(using: &dice), let other = slots.randomElement(using: &dice) else { return }
+    let number = Int64.random(in: 1...Int64(max(1, process.ledger.changes.count)), using: &dice)
+    let requests: [ChangeRequest] = [
+      .rename(one, title: "title \(number)"), .merge(one, into: other), .forget(one), .undo(number), .undo(number),
+    ]
+    guard let request = requests.randomElement(using: &dice) else { return }
+    counting.history.whenIdle { [unowned self, unowned process] in
+      guard let change = try? process.ledger.plan(request, at: machine.now.utcSeconds, uid: 0) else { return }
+      machine.tell("\(request) is asked for")
+      counting.make(change) { [unowned self, unowned process] error in
+        let isMade = process.ledger.changes.contains(change)
+        if isMade != (error == nil) {
+          broken = "\(request): \(error.map { "\($0.kind)" } ?? "stored"), made: \(isMade)"
+        }
+        if error == nil { promised[change.id] = change }
+      }
+    }
+  }
+
+  private func checkPromises(_ process: SimulatedProcess) {
+    for change in promised.values {
+      let kept = process.ledger.changes.first { $0.id == change.id }
+      // It may have been undone without an answer.
+      if kept == nil || change.undone != nil && kept != change { broken = "\(change) was answered and is lost" }
+    }
   }
 
   func stop() {

@@ -18,6 +18,7 @@ final class SimulatedStore: StoreQueue {
   private enum Work {
     case open
     case commit(Commit, wake: Bool)
+    case wake
   }
   private struct Asked {
     var query: UsageQuery
@@ -66,6 +67,8 @@ final class SimulatedStore: StoreQueue {
     health.pendingCommits += 1
     add(.commit(commit, wake: wake))
   }
+
+  func wakeAfterCommits() { add(.wake) }
 
   func query(_ query: UsageQuery, token: UInt64) {
     reading.append(Asked(query: query, token: token))
@@ -140,6 +143,7 @@ final class SimulatedStore: StoreQueue {
     switch writing.removeFirst() {
     case .open: open()
     case .commit(let commit, let wake): self.commit(commit, wake: wake)
+    case .wake: isSignalled = true
     }
     writesAt = writing.isEmpty ? nil : moment + duration()
   }

@@ -10,6 +10,9 @@ enum Operation: String, CaseIterable {
   case trouble, relief, stall, slowReads, vanish, comeBack
   case kill, stop, start, reboot, powerLoss
   case glitch, reset, stepBack
+  case change
+  /// Other rules are put in force.
+  case rules
 }
 
 struct Step {
@@ -40,6 +43,8 @@ struct World: Sendable, CustomStringConvertible {
   var largest: UInt64 = 3_000_000
   /// A period that claims to be complete shows what passed in it; not owed where counters lie or have 32 bits.
   var hasPeriods = true
+  /// Configurations, one of which is in force at a time.
+  var configurations: [[LinkRule]] = [[]]
   /// Histories are played on the real store.
   var hasFiles = false
   /// The first start is one of a board without a clock.
@@ -60,6 +65,21 @@ struct World: Sendable, CustomStringConvertible {
     return (0..<length).map { _ in Step(bag.randomElement(using: &dice)!, dice.next()) }
   }
 }
+
+/// One `[Rule]` of a configuration, by name.
+private func rule(_ pattern: String, _ change: (inout LinkRule.Settings) -> Void) -> LinkRule {
+  var rule = LinkRule(name: pattern)
+  rule.match[.name] = LinkRule.Patterns(globs: [Glob(pattern)])
+  change(&rule.set)
+  return rule
+}
+
+/// Labels and groups that overlap: nothing of what passes is outside all of them.
+private let labels: [[LinkRule]] = [
+  [], [rule("ren*") { $0.label = "renamed" }, rule("v*") { $0.group = "pairs" }],
+  [rule("ren*") { $0.group = "pairs" }, rule("tun*") { $0.label = "renamed" }, rule("eth*") { $0.label = "one" }],
+  [rule("*") { $0.group = "all" }],
+]
 
 private let traffic: [(Operation, Int)] = [(.push, 9), (.wait, 2), (.meanwhile, 2), (.ask, 3), (.touch, 1)]
 private let lives: [(Operation, Int)] = [
@@ -124,6 +144,14 @@ extension World {
     name: "everything but odd drivers",
     weights: traffic + lives + nuisances + disks + files + absences + disasters, byIdentity: false,
     hasPeriods: false, share: 30)
+  static let changed = World(
+    name: "people change what is shown",
+    weights: traffic + lives + disks + absences + [(.change, 8), (.suspend, 1), (.callsFail, 1), (.askOften, 1)],
+    byIdentity: false, hasPeriods: false, share: 15)
+  static let realStoreChanged = World(
+    name: "the real store, and people who change what is shown",
+    weights: traffic + lives + disks + absences + [(.change, 8)], byIdentity: false, hasPeriods: false,
+    hasFiles: true, share: 2)
   static let oddDrivers = World(
     name: "odd drivers", weights: traffic + lives + moves + nuisances + disks + odd, hasPeriods: false, share: 10)
   static let narrow = World(
@@ -140,10 +168,23 @@ extension World {
     weights: traffic + lives + disks + files + absences + disasters + nuisances, byIdentity: false,
     hasPeriods: false, hasFiles: true, share: 3)
 
+  static let ruled = World(
+    name: "rules change, nothing is unseen",
+    weights: traffic + lives + nuisances + disks + [(.rules, 3)], isComplete: true, isUnlabelled: true,
+    byIdentity: false, hasPeriods: false, configurations: labels, share: 20)
+  static let ruledEverything = World(
+    name: "rules change, everything but odd drivers",
+    weights: traffic + lives + nuisances + disks + files + absences + disasters + [(.rules, 3)], byIdentity: false,
+    hasPeriods: false, configurations: labels, share: 20)
+  static let ruledStore = World(
+    name: "rules change, the real store", weights: traffic + lives + disks + absences + disasters + [(.rules, 3)],
+    byIdentity: false, hasPeriods: false, configurations: labels, hasFiles: true, share: 3)
+
   /// All whose histories are many and short.
   static let all = [
     nothingUnseen, periods, absentPeriods, livingPeriods, lateClock, clockless, keptQueue, recreated, killed, lateStore,
-    lateStoreAndLives, everything, oddDrivers, narrow, blind, realStore, realStoreKilled,
+    lateStoreAndLives, everything, oddDrivers, narrow, blind, changed, realStore, realStoreKilled, realStoreChanged,
+    ruled, ruledEverything, ruledStore,
   ]
 }
 

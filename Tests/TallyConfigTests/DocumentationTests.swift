@@ -1,6 +1,7 @@
 // The manual and the file that is installed know every key.
 
 import Foundation
+import TallyCore
 import Testing
 
 @testable import TallyConfig
@@ -19,17 +20,24 @@ func manual() throws {
       told.append("\(section) \(line[..<end].dropFirst(4))")
     }
   }
-  let known = ConfigurationKey.all.map { "[\($0.section.uppercased())] \($0.name)" }
+  let known =
+    ConfigurationKey.all.map { "[\($0.section.uppercased())] \($0.name)" }
+    + RuleKey.all.map { "[RULE NAME] \($0.name)" }
   #expect(told.sorted() == known.sorted())
 }
 
 @Test("The file that is installed shows every key with its default, and says nothing as it stands")
 func installedFile() throws {
   let text = try String(contentsOf: source.appendingPathComponent("systemd/iftally.conf.in"), encoding: .utf8)
-  for key in ConfigurationKey.all { #expect(text.contains("\n#\(key.name)="), "\(key.name)=") }
+  for key in ConfigurationKey.all.map(\.name) + RuleKey.all.map(\.name) {
+    #expect(text.contains("\n#\(key)="), "\(key)=")
+  }
   let defaults = Configuration(environment: [:])
   let folder = try Folder()
   #expect(try Configuration.load(file: folder.write("f", text), environment: [:]) == defaults)
-  let spoken = text.replacingOccurrences(of: "\n#([A-Z][A-Za-z]*=)", with: "\n$1", options: .regularExpression)
-  #expect(try Configuration.load(file: folder.write("g", spoken), environment: [:]) == defaults)
+  let spoken = text.replacingOccurrences(of: "\n#(\\[Rule|[A-Z][A-Za-z]*=)", with: "\n$1", options: .regularExpression)
+  var withRule = defaults
+  withRule.rules = [LinkRule(name: "office")]
+  withRule.rules[0].set.group = ""
+  #expect(try Configuration.load(file: folder.write("g", spoken), environment: [:]) == withRule)
 }

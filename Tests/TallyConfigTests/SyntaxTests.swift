@@ -50,12 +50,20 @@ func empty() throws {
     (
       "[Api]\nSokcet=/x",
       "2: unknown key Sokcet= in [Api] (did you mean Socket=?); "
-        + "allowed: Socket=, SocketMode=, SocketGroup=, Tcp=, AllowedHosts="
+        + "allowed: Socket=, SocketMode=, SocketGroup=, Tcp=, AllowedHosts=, ChangeGroup="
     ),
-    ("[Store]\nsocket=/x", "2: unknown key socket= in [Store] (Socket= belongs to [Api]); allowed: Directory="),
-    ("[Store]\nRetention=1", "2: unknown key Retention= in [Store]; allowed: Directory="),
-    ("\n[api]\nx=1", "2: unknown section [api] (did you mean [Api]?); allowed: [Store], [Api], [Sampling]"),
-    ("[Rule home]\nx=1", "1: unknown section [Rule home]; allowed: [Store], [Api], [Sampling]"),
+    (
+      "[Store]\nsocket=/x",
+      "2: unknown key socket= in [Store] (Socket= belongs to [Api]); allowed: Directory=, ForgottenDays="
+    ),
+    ("[Store]\nRetention=1", "2: unknown key Retention= in [Store]; allowed: Directory=, ForgottenDays="),
+    (
+      "\n[api]\nx=1",
+      "2: unknown section [api] (did you mean [Api]?); allowed: [Store], [Api], [Sampling], [Links], [Rule NAME]"
+    ),
+    (
+      "[Home]\nx=1", "1: unknown section [Home]; allowed: [Store], [Api], [Sampling], [Links], [Rule NAME]"
+    ),
     ("Tcp=80\n[Api]", "1: 'Tcp=80' stands before any section; put [Store] or another above it"),
     ("[Api\nTcp=80", "1: section header is malformed; write [Name] alone on its line"),
     ("[Api] # x\nTcp=80", "1: section header is malformed; write [Name] alone on its line"),

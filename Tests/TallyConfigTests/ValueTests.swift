@@ -72,7 +72,9 @@ func addresses(text: String, host: String, port: UInt16) throws {
     ("[Api]\nSocketGroup=4294967295", "SocketGroup=4294967295"), ("[Api]\nSocket=run/s", "Socket=run/s"),
     ("[Api]\nSocket=/run/", "Socket=/run/"), ("[Api]\nAllowedHosts=ok http://no", "AllowedHosts=ok http://no"),
     ("[Api]\nAllowedHosts=a:80", "AllowedHosts=a:80"), ("[Store]\nDirectory=here", "Directory=here"),
-    ("[Sampling]\nSource=proc", "Source=proc"),
+    ("[Sampling]\nSource=proc", "Source=proc"), ("[Store]\nForgottenDays=-1", "ForgottenDays=-1"),
+    ("[Store]\nForgottenDays=36501", "ForgottenDays=36501"), ("[Store]\nForgottenDays=x", "ForgottenDays=x"),
+    ("[Api]\nChangeGroup=no-such-group-here", "ChangeGroup=no-such-group-here"),
   ])
 func badValues(text: String, named: String) throws {
   let (configuration, problems) = try outcome(text)
@@ -95,6 +97,15 @@ func repetition() throws {
   #expect(try value(\.api.allowedHosts, "[Api]\nAllowedHosts=a\nAllowedHosts=\nAllowedHosts=c") == ["c"])
   #expect(try value(\.store.directory, "[Store]\nDirectory=/x\nDirectory=") == "/var/lib/iftally")
   #expect(try outcome("[Api]\nTcp=80\nTcp=").0?.api.tcp == nil)
+}
+
+@Test("Who may change things is a group by name or number, iftally by default")
+func changeGroup() throws {
+  #expect(try value(\.api.changeGroup.name, "[Api]\nChangeGroup=54321") == "54321")
+  #expect(try value(\.api.changeGroup.id, "[Api]\nChangeGroup=54321") == 54321)
+  #expect(try value(\.api.changeGroup.id, "[Api]\nChangeGroup=root") == 0)
+  #expect(try value(\.api.changeGroup.name, "[Api]\nChangeGroup=") == "iftally")
+  #expect(try value(\.store.forgottenDays, "[Store]\nForgottenDays=0") == 0)
 }
 
 @Test("A host list is bounded")

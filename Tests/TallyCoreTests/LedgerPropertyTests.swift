@@ -20,7 +20,56 @@ private let lateStores: [(ToyOperation, Int)] = [
 ]
 private let oddDrivers: [(ToyOperation, Int)] = [(.glitch, 2), (.reset, 1), (.stepBack, 1)]
 
+private let changes: [(ToyOperation, Int)] = [
+  (.title, 1), (.merge, 2), (.forget, 2), (.undo, 2), (.failedChange, 1),
+]
+
+/// One `[Rule]` of a configuration, by name.
+private func rule(_ pattern: String, _ change: (inout LinkRule.Settings) -> Void) -> LinkRule {
+  var rule = LinkRule(name: pattern)
+  rule.match[.name] = LinkRule.Patterns(globs: [Glob(pattern)])
+  change(&rule.set)
+  return rule
+}
+
+private let labels: [[LinkRule]] = [
+  [],
+  [rule("ren1") { $0.label = "one" }, rule("ren*") { $0.label = "renamed" }, rule("v*") { $0.group = "pairs" }],
+  [rule("ren*") { $0.group = "pairs" }, rule("tun*") { $0.label = "renamed" }, rule("eth*") { $0.label = "one" }],
+  [rule("*") { $0.group = "all" }],
+]
+private let ignoring: [[LinkRule]] = [
+  labels[1], [rule("ren2") { $0.isIgnored = true }, rule("ren*") { $0.label = "renamed" }],
+  [rule("tun*") { $0.isIgnored = true }, rule("ren1") { $0.isIgnored = true }], [rule("v*") { $0.isIgnored = true }],
+]
+
 private let allWorlds: [ToyRules] = [
+  ToyRules(
+    name: "rules change while nothing is unseen", weights: traffic + lives + nuisances + [(.reload, 3)],
+    isComplete: true, isUnlabelled: true, byIdentity: false, configurations: labels),
+  ToyRules(
+    name: "links are ignored and counted again",
+    weights: [(.push, 6), (.sample, 3), (.wake, 1), (.commit, 2)] + lives.filter { $0.0 != .pair } + nuisances
+      + [(.reload, 3)], isComplete: true, isUnlabelled: true, byIdentity: false, configurations: ignoring),
+  ToyRules(
+    name: "rules change while nobody watches",
+    weights: traffic + absences + nuisances + [(.create, 1), (.rename, 2), (.touch, 1), (.reload, 3)],
+    isComplete: true, byIdentity: false, configurations: labels),
+  ToyRules(
+    name: "rules and everything but odd drivers",
+    weights: traffic + lives + moves + nuisances + absences + namespaces + [(.overrun, 1), (.reboot, 1), (.reload, 3)],
+    byIdentity: false, hearsFarEnds: true, configurations: labels),
+  ToyRules(
+    name: "rules that ignore and everything but odd drivers",
+    weights: traffic + lives + nuisances + absences + [(.overrun, 1), (.reboot, 1), (.reload, 3)],
+    byIdentity: false, configurations: ignoring, knowsIgnored: false),
+  ToyRules(
+    name: "rules change with a queue that is kept",
+    weights: traffic + lives + moves + nuisances + [(.start, 2), (.stop, 2), (.reload, 3)], isComplete: true,
+    byIdentity: false, keepsQueue: true, configurations: labels),
+  ToyRules(
+    name: "rules change with odd drivers", weights: traffic + lives + nuisances + oddDrivers + [(.reload, 2)],
+    byIdentity: false, configurations: labels),
   ToyRules(
     name: "nothing is unseen", weights: traffic + lives + moves + nuisances, isComplete: true, isUnlabelled: true),
   ToyRules(
@@ -70,6 +119,21 @@ private let allWorlds: [ToyRules] = [
   ToyRules(
     name: "veth ends in other namespaces, all told", weights: traffic + lives + nuisances + namespaces,
     isComplete: true, isUnlabelled: true, hearsFarEnds: true),
+  ToyRules(
+    name: "people who change what is shown", weights: traffic + lives + moves + nuisances + changes, isComplete: true,
+    isUnlabelled: true, byIdentity: false),
+  ToyRules(
+    name: "people who change what is shown, kills in the middle, and links that live on",
+    weights: traffic + absences + nuisances + changes + [(.cutChange, 3), (.create, 1), (.rename, 2), (.touch, 1)],
+    isComplete: true, byIdentity: false),
+  ToyRules(
+    name: "people who change what is shown, kills, lost events and reboots",
+    weights: traffic + lives + moves + nuisances + absences + changes + [(.cutChange, 2), (.overrun, 1), (.reboot, 1)],
+    byIdentity: false),
+  ToyRules(
+    name: "people who change what is shown, and rules that change",
+    weights: traffic + lives + nuisances + changes + [(.reload, 3)], isComplete: true, byIdentity: false,
+    configurations: labels),
   ToyRules(
     name: "namespaces that end, and moves that are shown late",
     weights: traffic + lives + nuisances + namespaces + absences + [(.endNamespace, 2), (.overrun, 1), (.reboot, 1)],

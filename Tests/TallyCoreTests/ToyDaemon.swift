@@ -20,6 +20,8 @@ struct ToyDaemon {
   /// What is noted beside it: the last commit holds all that was read from it.
   private var queueIsWhole = false
   private var vethEnds: [VethEnd] = []
+  /// The configuration.
+  var rules: [LinkRule] = []
 
   init(calendar: LocalCalendar = utcCalendar) {
     ledger = Ledger(calendar: calendar)
@@ -28,7 +30,9 @@ struct ToyDaemon {
 
   /// `meanwhile` happens after the list was read, before the events.
   mutating func start(_ kernel: inout ToyKernel, meanwhile: (inout ToyKernel) -> Void = { _ in }) {
-    ledger = Ledger(calendar: ledger.calendar)
+    let mostInterfaces = ledger.mostInterfaces
+    ledger = Ledger(calendar: ledger.calendar, rules: rules)
+    ledger.mostInterfaces = mostInterfaces
     ledger.hearsFarEnds = kernel.hearsFarEnds
     waiting = nil
     kernel.listening = true
@@ -107,11 +111,51 @@ struct ToyDaemon {
         incarnations: incarnations))
   }
 
+  /// Other rules in the configuration, of a running daemon and for the next one.
+  mutating func reload(_ rules: [LinkRule], _ kernel: inout ToyKernel) {
+    self.rules = rules
+    guard isRunning else { return }
+    for _ in 0..<2 { sample(&kernel) }
+    ledger.apply(rules, at: kernel.now)
+  }
+
   mutating func commit(fails: Bool = false) {
     guard isRunning, var commit = ledger.takeCommit(sequence: (store.state?.sequence ?? 0) + 1) else { return }
     if let earlier = waiting { commit.absorb(earlier) }
     waiting = fails || !isOpen ? commit : nil
-    if waiting != nil { return }
+    if waiting == nil { put(commit) }
+  }
+
+  /// What becomes of a change on its way.
+  enum Fate {
+    case isMade, fails
+    /// Stored, and the process killed before it is made.
+    case isCut
+  }
+
+  /// Plans a change, stores it with all that is not stored, and makes it, as the daemon does; false when it is refused.
+  @discardableResult
+  mutating func change(_ request: ChangeRequest, fate: Fate, _ kernel: inout ToyKernel) -> Bool {
+    guard isRunning, let change = try? ledger.plan(request, at: kernel.now.utcSeconds, uid: 0),
+      var commit = ledger.takeCommit(sequence: (store.state?.sequence ?? 0) + 1)
+    else { return false }
+    if let earlier = waiting { commit.absorb(earlier) }
+    waiting = fate == .fails || !isOpen ? commit : nil
+    if waiting != nil { return false }
+    commit.put(ledger.records(with: change), of: change)
+    put(commit)
+    if fate == .isCut {
+      crash(&kernel)
+      start(&kernel)
+    } else {
+      ledger.make(change)
+      self.commit()
+    }
+    return true
+  }
+
+  private mutating func put(_ taken: Commit) {
+    var commit = taken
     let watermarks = store.state?.watermarks ?? .new(at: commit.at.utcSeconds, calendar: store.calendar)
     commit.folds = watermarks.dueFolds(at: commit.at.utcSeconds, calendar: store.calendar)
     store.commit(commit)

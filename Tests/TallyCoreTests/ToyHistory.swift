@@ -11,8 +11,12 @@ enum ToyOperation: CaseIterable {
   case crash, start, stop, overrun, reboot
   /// Stopped, and started with another source of counters.
   case changeSource
+  /// Other rules are put in force.
+  case reload
   case farPair, farDelete, moveEnd, bringHome, endNamespace, farNoise
   case loseStore, findStore
+  /// What people change; and one whose store fails, or after which the process is killed before it is made.
+  case title, merge, forget, undo, failedChange, cutChange
 }
 
 struct ToyStep {
@@ -44,6 +48,10 @@ struct ToyRules: Sendable, CustomStringConvertible {
   var speed: UInt32?
   /// Most bytes of one push.
   var largest: UInt64 = 3_000_000
+  /// Configurations, one of which is in force at a time.
+  var configurations: [[LinkRule]] = [[]]
+  /// What is ignored is exactly known: nothing happens unseen.
+  var knowsIgnored = true
 
   var description: String { name }
 
@@ -55,6 +63,8 @@ struct ToyWorld {
   var kernel = ToyKernel()
   var daemon = ToyDaemon()
   var broken: String?
+  /// What passed links that were ignored.
+  var ignored = Amounts.zero
 
   init(_ rules: ToyRules, seed: UInt64) {
     self.rules = rules
@@ -68,6 +78,7 @@ struct ToyWorld {
     }
     kernel.truth = kernel.truth.map { _ in .zero }  // what was there before the first start is a baseline
     daemon.keepsQueue = rules.keepsQueue
+    daemon.rules = rules.configurations[0]
     daemon.start(&kernel)
   }
 
@@ -75,6 +86,22 @@ struct ToyWorld {
   private var isWatched: Bool { daemon.isRunning || rules.keepsQueue }
 
   mutating func play(_ step: ToyStep) {
+    let passages = kernel.passages.count
+    let inForce = daemon.rules
+    happen(step)
+    for passage in kernel.passages.dropFirst(passages) where isIgnored(kernel.keys[passage.history], inForce) {
+      ignored += passage.amounts
+    }
+  }
+
+  /// By the name that an identity bears.
+  private func isIgnored(_ key: String, _ rules: [LinkRule]) -> Bool {
+    var facts = LinkFacts()
+    facts.name = LinkName(escaped: String(key.split(separator: ":").last ?? ""))
+    return designate(facts, rules: rules, master: nil).isIgnored
+  }
+
+  private mutating func happen(_ step: ToyStep) {
     var dice = Seeded(step.seed)
     let passing = Int64.random(in: 1_000_000...40_000_000_000, using: &dice)
     kernel.pass(passing)
@@ -102,6 +129,10 @@ struct ToyWorld {
           ToyWorld.happen(operation, any, rules, 3_000_000, &kernel, &dice)
         }
       }
+    case .reload:
+      daemon.reload(rules.configurations.randomElement(using: &dice)!, &kernel)
+      // The daemon does so at once.
+      daemon.commit()
     case .crash: daemon.crash(&kernel)
     case .start: if !daemon.isRunning { daemon.start(&kernel) }
     case .stop: if daemon.isRunning { daemon.stop(&kernel) }
@@ -134,6 +165,7 @@ struct ToyWorld {
       elsewhere(step.operation, any, &dice)
       daemon.wake(&kernel)
       daemon.commit()
+    case .title, .merge, .forget, .undo, .failedChange, .cutChange: change(step.operation, &dice)
     case .farPair, .farDelete, .farNoise: elsewhere(step.operation, any, &dice)
     case .flood:
       // That a fallen counter is back too soon to have been reset holds for what is possible.
@@ -151,6 +183,54 @@ struct ToyWorld {
     default: ToyWorld.happen(step.operation, any, rules, passing, &kernel, &dice)
     }
     if !rules.hasInodes { for index in kernel.links.keys { kernel.links[index]!.facts.inode = 0 } }
+  }
+
+  /// What a person asks for, of any record.
+  private mutating func change(_ operation: ToyOperation, _ dice: inout Seeded) {
+    guard daemon.isRunning else { return }
+    daemon.sample(&kernel)
+    let slots = daemon.ledger.shownSlots
+    guard let one = slots.randomElement(using: &dice), let other = slots.randomElement(using: &dice) else { return }
+    let number = Int64.random(in: 1...Int64(max(1, daemon.ledger.changes.count)), using: &dice)
+    let all: [ChangeRequest] = [
+      .rename(one, title: "title \(number)"), .merge(one, into: other), .forget(one), .undo(number),
+    ]
+    let place = [ToyOperation.title, .merge, .forget, .undo].firstIndex(of: operation)
+    // A vacant place may be taken.
+    let (before, hidden) = (daemon.totals.filter { $0.key != 0 }, daemon.ledger.hiddenTotal)
+    let request = all[place ?? Int.random(in: all.indices, using: &dice)]
+    daemon.change(
+      request, fate: operation == .failedChange ? .fails : operation == .cutChange ? .isCut : .isMade, &kernel)
+    // The next process may find more.
+    if operation != .cutChange, daemon.totals.filter({ before[$0.key] != nil }) != before {
+      broken = "\(request) changed what was counted"
+    }
+    if operation == .failedChange, daemon.ledger.hiddenTotal != hidden {
+      broken = "\(request) failed and hid something"
+    }
+    broken = broken ?? shown()
+  }
+
+  /// What is shown is all that is not hidden, each record once.
+  private func shown() -> String? {
+    let ledger = daemon.ledger
+    var sum = ledger.hiddenTotal
+    for slot in ledger.shown { sum += ledger.sum(ledger.parts(of: slot)).total }
+    var all = Amounts.zero
+    for total in daemon.totals.values { all += total }
+    return sum == all ? nil : "shown and hidden are \(sum), all is \(all)"
+  }
+
+  /// Undone from the last to the first, nothing is left of any change.
+  private mutating func undoAll() -> String? {
+    let before = daemon.totals
+    for change in daemon.ledger.changes.reversed() where change.undone == nil {
+      if !daemon.change(.undo(change.id), fate: .isMade, &kernel) { return "change \(change.id) cannot be undone" }
+    }
+    let ledger = daemon.ledger
+    if ledger.shown != ledger.shownSlots { return "undone, not every record is shown alone" }
+    if ledger.records.contains(where: { !$0.title.isEmpty }) { return "undone, a title is left" }
+    return daemon.totals == before ? nil : "undone, figures are others"
   }
 
   /// What happens to veths with ends in other namespaces.
@@ -231,7 +311,7 @@ struct ToyWorld {
       daemon.sample(&kernel)
     }
     daemon.commit()
-    broken = broken ?? law() ?? sums() ?? parts(&dice)
+    broken = broken ?? law() ?? sums() ?? parts(&dice) ?? bounds() ?? shown() ?? undoAll()
   }
 
   /// Counted is never more than the truth, and a difference is never without a label.
@@ -252,11 +332,30 @@ struct ToyWorld {
         if rules.isUnlabelled, isOwnLoss { return "\(key): labelled without a loss" }
         isLabelled = isLabelled || isOwnLoss
       }
+      if rules.knowsIgnored, let counting = truth.without(ignored) { truth = counting }
       guard counted.rxBytes <= truth.rxBytes, counted.txBytes <= truth.txBytes, counted.rxPackets <= truth.rxPackets,
         counted.txPackets <= truth.txPackets
       else { return "\(key): invented, counted \(counted) of \(truth)" }
+      if !rules.knowsIgnored { continue }
       if rules.isComplete || !isLabelled, counted.rxBytes != truth.rxBytes || counted.txBytes != truth.txBytes {
         return "\(key): lost, counted \(counted) of \(truth)"
+      }
+    }
+    return nil
+  }
+
+  /// What is not shown goes with its links, here and in the store.
+  private func bounds() -> String? {
+    let ledger = daemon.ledger
+    let hidden = (daemon.store.state?.links ?? []).filter { !$0.isShown }
+    let members = ledger.lives.count { $0.account != $0.slot }
+    if hidden.count != members { return "\(hidden.count) hidden records for \(members) links" }
+    for slot in ledger.records.indices where !ledger.records[slot].isShown {
+      if !ledger.record(slot: slot).total.isZero { return "a record that is not shown counted something" }
+    }
+    for slot in ledger.shownSlots where ledger.records[slot].isGroup {
+      if ledger.members(slot: slot)?.present != ledger.lives.count(where: { $0.account == slot }) {
+        return "the group \(ledger.records[slot].name) does not know its members"
       }
     }
     return nil
@@ -282,6 +381,13 @@ struct ToyWorld {
       return "tier \(tier) does not add up to the minutes"
     }
     return nil
+  }
+}
+
+extension Ledger {
+  /// Of all records whose history is forgotten.
+  fileprivate var hiddenTotal: Amounts {
+    shownSlots.filter(isHidden).reduce(into: .zero) { $0 += record(slot: $1).total }
   }
 }
 

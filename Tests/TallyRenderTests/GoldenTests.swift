@@ -18,7 +18,7 @@ import Testing
 
   static let views = [
     "summary", "summary-loading", "interfaces", "interfaces-verbose", "days", "hours", "live", "live-lines", "status",
-    "status-troubled", "explain", "findings",
+    "status-troubled", "explain", "findings", "totals", "rules",
   ]
 
   static let tables = views.filter { $0 != "live-lines" }
@@ -84,6 +84,8 @@ import Testing
     case "status": return render(try reply(StatusReply.self, view), verbose: false, style)
     case "status-troubled": return render(try reply(StatusReply.self, view), verbose: true, style)
     case "explain": return render(try reply(ExplainReply.self, view), style)
+    case "totals": return render(try reply(TotalsReply.self, view), style)
+    case "rules": return render(try reply(RulesReply.self, view), verbose: false, style)
     case "findings": return render(findings, style)
     default: return render(try reply(UsageReply.self, view), style)
     }

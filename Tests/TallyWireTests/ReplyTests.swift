@@ -9,7 +9,7 @@ import Testing
     "A reply that was read is written again byte for byte",
     arguments: [
       "interfaces", "interface", "days", "hours", "yesterday", "this-month", "status", "status-troubled", "explain",
-      "problem",
+      "problem", "totals", "changes", "rules",
     ])
   func roundTrip(name: String) throws {
     let document = try golden(name)
@@ -19,6 +19,9 @@ import Testing
       case "interface": try encode(decode(InterfaceReply.self, from: document))
       case "status", "status-troubled": try encode(decode(StatusReply.self, from: document))
       case "explain": try encode(decode(ExplainReply.self, from: document))
+      case "changes": try encode(decode(ChangesReply.self, from: document))
+      case "totals": try encode(decode(TotalsReply.self, from: document))
+      case "rules": try encode(decode(RulesReply.self, from: document))
       case "problem": try encode(decode(Problem.self, from: document))
       default: try encode(decode(UsageReply.self, from: document))
       }
@@ -46,7 +49,7 @@ import Testing
     var object = try #require(
       JSONSerialization.jsonObject(with: Data(golden("interface"))) as? [String: Any])
     var interface = try #require(object["interface"] as? [String: Any])
-    interface["label"] = ["home": true]
+    interface["colour"] = ["home": true]
     interface["kind"] = "quantum"
     object["interface"] = interface
     object["next"] = 1
@@ -104,6 +107,9 @@ import Testing
   func targets() {
     #expect(RequestTarget.interface("id:3").text == "/v1/interfaces/id%3A3")
     #expect(RequestTarget.interface("a%1Bb").text == "/v1/interfaces/a%251Bb")
+    #expect(RequestTarget.title("a/b").text == "/v1/interfaces/a%2Fb/title")
+    #expect(RequestTarget.merge("☎ 1").text == "/v1/interfaces/%E2%98%8E%201/merge")
+    #expect(RequestTarget.undo(7).text == "/v1/changes/7/undo")
     let target = RequestTarget.usage.with("interface", "a+b&c").with("interface", "網").with("from", nil)
     #expect(target.text == "/v1/usage?interface=a%2Bb%26c&interface=%E7%B6%B2")
   }

@@ -19,6 +19,8 @@ package struct ToyStore {
   package private(set) var gaps: [Gap] = []
   package private(set) var steps: [ClockStep] = []
   private var lives: [LifeKey: Incarnation] = [:]
+  private var changes: [Int64: Change] = [:]
+  private var highestLink: LinkID = 0
 
   /// `watermarks`: how far the new store is folded; nil: up to the first commit.
   package init(calendar: LocalCalendar = utcCalendar, watermarks: Watermarks? = nil) {
@@ -30,7 +32,8 @@ package struct ToyStore {
   package var state: StoredState? {
     guard lastMoment != nil, let watermarks else { return nil }
     return StoredState(
-      sequence: sequence, lastMoment: lastMoment, links: links.values.sorted { $0.id < $1.id }, watermarks: watermarks)
+      sequence: sequence, lastMoment: lastMoment, links: links.values.sorted { $0.id < $1.id },
+      watermarks: watermarks, changes: changes.values.sorted { $0.id < $1.id }, highestLink: highestLink)
   }
 
   /// Every incarnation by its last report.
@@ -58,8 +61,14 @@ package struct ToyStore {
       let key = LifeKey(link: life.link, bootID: life.bootID, ifindex: life.ifindex, opened: life.opened)
       lives[key] = life
     }
+    for id in commit.removed {
+      links[id] = nil
+      lives = lives.filter { $0.key.link != id }
+    }
     gaps += commit.gaps
     steps += commit.clockSteps
+    for change in commit.changes { changes[change.id] = change }
+    for link in commit.deletions { delete(link) }
     for fold in commit.folds {
       precondition(fold.start == watermarks[fold.tier] && fold.end > fold.start, "a fold leaves a hole")
       precondition(fold.end <= watermarks[fold.tier.source!], "a fold reads what is not folded yet")
@@ -73,6 +82,14 @@ package struct ToyStore {
     sequence = commit.sequence
     lastMoment = commit.at
     self.watermarks = watermarks
+  }
+
+  private mutating func delete(_ link: LinkID) {
+    links[link] = nil
+    gaps.removeAll { $0.link == link }
+    lives = lives.filter { $0.key.link != link }
+    buckets = buckets.map { tier in tier.mapValues { $0.filter { $0.key != link } } }
+    highestLink = max(highestLink, link)
   }
 
   /// To the minute, and to every coarser tier that is folded past the row and will not look there again.

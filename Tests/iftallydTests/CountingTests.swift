@@ -255,6 +255,7 @@ private final class ToldStore: StoreQueue {
 
   func forget() { commits = [] }
   func reopen() {}
+  func wakeAfterCommits() {}
   func waitForCommits(deadlineSeconds: Int) {}
   func stop(commit: Commit?, deadlineSeconds: Int) -> (results: [StoreResult], finished: Bool) { ([], true) }
 }

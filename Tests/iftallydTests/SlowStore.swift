@@ -16,6 +16,7 @@ final class SlowStore: StoreQueue {
 
   func reopen() { reopenings += 1 }
   func submit(_ commit: Commit, wake: Bool) { submitted.append(commit) }
+  func wakeAfterCommits() {}
   func query(_ query: UsageQuery, token: UInt64) { queries.append(token) }
   func takeResults() -> [StoreResult] {
     defer { answers = [] }

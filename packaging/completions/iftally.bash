@@ -7,14 +7,20 @@ _iftally_interfaces() {
     grep -oE '"name": *"[A-Za-z0-9_.@%-]+",' | cut -d '"' -f 4
 }
 
+# The numbers of changes.
+_iftally_changes() {
+  command iftally changes --json --timeout 1 2>/dev/null | grep -oE '"id": *[0-9]+' | grep -oE '[0-9]+$'
+}
+
 _iftally() {
   local common='--json --socket --timeout --no-color -h --help'
   local units='--unit --decimals'
   local figures="$units --bits --bytes"
-  local selection='-i --interface --kind'
+  local selection='-i --interface --kind --label'
   local bounds='--from --to'
   local span="$bounds -l --limit"
-  local commands='live interfaces minutes fives hours days months years usage explain status doctor backup restore version help'
+  local commands='live interfaces minutes fives hours days months years usage explain totals rules'
+  commands="$commands rename merge forget changes undo status doctor backup restore version help"
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
   local command='' options='' words='' prefix='' i
   COMPREPLY=()
@@ -27,8 +33,8 @@ _iftally() {
   fi
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      -i | --interface | --kind | --from | --to | -l | --limit | -r | --resolution | -n | --count | --interval | \
-        --unit | --decimals | --socket | --timeout | --directory)
+      -i | --interface | --kind | --label | --from | --to | -l | --limit | -r | --resolution | -n | --count | \
+        --interval | --unit | --decimals | --socket | --timeout | --directory)
         i=$((i + 1))
         [ "${COMP_WORDS[i]}" != = ] || i=$((i + 1))
         ;;
@@ -55,7 +61,7 @@ _iftally() {
       mapfile -t COMPREPLY < <(compgen -f -- "$word")
       return
       ;;
-    -l | --limit | -n | --count | --interval | --timeout) return ;;
+    --label | -l | --limit | -n | --count | --interval | --timeout) return ;;
     *)
       case $command in
         '') options="$selection -a --all $figures $common" ;;
@@ -64,15 +70,18 @@ _iftally() {
         minutes | fives | hours | days | months | years) options="$span $selection $figures $common" ;;
         usage) options="-r --resolution $span $selection $figures $common" ;;
         explain) options="--today --yesterday --month --year $bounds -r --resolution $figures $common" ;;
-        status) options="-v --verbose $common" ;;
+        totals) options="$bounds $figures $common" ;;
+        rules | status) options="-v --verbose $common" ;;
+        forget) options="-y --yes $common" ;;
         backup) options="-f --force $units $common" ;;
         restore) options="--directory $units $common" ;;
-        doctor | version | help) options=$common ;;
+        rename | merge | changes | undo | doctor | version | help) options=$common ;;
       esac
       case $word,$command in
         -*,*) words=$options ;;
         *, | *,help) words=$commands ;;
-        *,explain) words=$(_iftally_interfaces) ;;
+        *,explain | *,rename | *,merge | *,forget) words=$(_iftally_interfaces) ;;
+        *,undo) words=$(_iftally_changes) ;;
         *,backup | *,restore)
           compopt -o filenames 2>/dev/null
           mapfile -t COMPREPLY < <(compgen -f -- "$word")

@@ -7,6 +7,12 @@ function __iftally_interfaces
         string match -ra '"name": *"[A-Za-z0-9_.@%-]+",' | string replace -r '"name": *"(.*)",' "$joined\$1"
 end
 
+# The numbers of changes.
+function __iftally_changes
+    command iftally changes --json --timeout 1 2>/dev/null | string match -ra '"id": *[0-9]+' |
+        string match -r '[0-9]+$'
+end
+
 # Whether the command on the line so far is one of these; "summary" stands for none.
 function __iftally_in
     set -l tokens (commandline -opc)
@@ -18,8 +24,8 @@ function __iftally_in
             continue
         end
         switch $token
-            case -i --interface --kind --from --to -l --limit -r --resolution -n --count --interval \
-                --unit --decimals --socket --timeout --directory
+            case -i --interface --kind --label --from --to -l --limit -r --resolution -n --count \
+                --interval --unit --decimals --socket --timeout --directory
                 set is_value yes
             case '-*'
             case '*'
@@ -32,7 +38,7 @@ end
 
 set -l tables minutes fives hours days months years usage
 set -l traffic summary live interfaces $tables
-set -l spans $tables explain
+set -l spans $tables explain totals
 set -l times 'today yesterday this-week this-month last-month this-year all now'
 
 complete -c iftally -f
@@ -46,6 +52,13 @@ complete -c iftally -n '__iftally_in summary help' -a months -d 'The last 12 mon
 complete -c iftally -n '__iftally_in summary help' -a years -d 'All years'
 complete -c iftally -n '__iftally_in summary help' -a usage -d 'Any span by any period'
 complete -c iftally -n '__iftally_in summary help' -a explain -d 'What a figure is made of'
+complete -c iftally -n '__iftally_in summary help' -a totals -d 'The machine as a whole, each byte once'
+complete -c iftally -n '__iftally_in summary help' -a rules -d 'What links are called and counted as'
+complete -c iftally -n '__iftally_in summary help' -a rename -d 'Give an interface a title'
+complete -c iftally -n '__iftally_in summary help' -a merge -d 'Show the history of an interface with another'
+complete -c iftally -n '__iftally_in summary help' -a forget -d 'Hide the history of an interface'
+complete -c iftally -n '__iftally_in summary help' -a changes -d 'What was renamed, merged, forgotten'
+complete -c iftally -n '__iftally_in summary help' -a undo -d 'Take a change back'
 complete -c iftally -n '__iftally_in summary help' -a status -d 'How the daemon is'
 complete -c iftally -n '__iftally_in summary help' -a doctor -d 'Examine socket, daemon and numbers'
 complete -c iftally -n '__iftally_in summary help' -a backup -d 'Write the whole history to a file'
@@ -56,26 +69,29 @@ complete -c iftally -n '__iftally_in summary help' -a help -d 'Describe the comm
 complete -c iftally -n "__iftally_in $traffic" -s i -l interface -x -a '(__iftally_interfaces)' -d 'Only this one'
 complete -c iftally -n "__iftally_in $traffic" -l kind -x -d 'Only this kind' \
     -a 'wired wifi cellular tunnel bridge bond vlan virtual loopback other'
+complete -c iftally -n "__iftally_in $traffic" -l label -x -d 'Only what rules call so'
 complete -c iftally -n '__iftally_in summary' -s a -l all -d 'Interfaces that are gone too'
 complete -c iftally -n "__iftally_in $spans" -l from -x -a $times -d Start
 complete -c iftally -n "__iftally_in $spans" -l to -x -a $times -d End
 complete -c iftally -n "__iftally_in $tables" -s l -l limit -x -d 'At most the last so many periods'
 complete -c iftally -n '__iftally_in usage explain' -s r -l resolution -x -a 'minute five_minutes hour day month year' -d Period
-complete -c iftally -n '__iftally_in explain' -a '(__iftally_interfaces)'
+complete -c iftally -n '__iftally_in explain rename merge forget' -a '(__iftally_interfaces)'
+complete -c iftally -n '__iftally_in undo' -a '(__iftally_changes)'
+complete -c iftally -n '__iftally_in forget' -s y -l yes -d 'Ask for no confirmation'
 complete -c iftally -n '__iftally_in explain' -l today -d Today
 complete -c iftally -n '__iftally_in explain' -l yesterday -d Yesterday
 complete -c iftally -n '__iftally_in explain' -l month -d 'This month'
 complete -c iftally -n '__iftally_in explain' -l year -d 'This year'
 complete -c iftally -n '__iftally_in live' -s n -l count -x -d 'Stop after so many readings'
 complete -c iftally -n '__iftally_in live' -l interval -x -d 'Seconds between readings, 0.2 to 3600'
-complete -c iftally -n '__iftally_in interfaces status' -s v -l verbose -d 'Everything that is known'
+complete -c iftally -n '__iftally_in interfaces rules status' -s v -l verbose -d 'Everything that is known'
 complete -c iftally -n '__iftally_in backup restore' -F
 complete -c iftally -n '__iftally_in backup' -s f -l force -d 'Replace a file that is there'
 complete -c iftally -n '__iftally_in restore' -l directory -r -F -d 'Folder of the store'
-complete -c iftally -n "__iftally_in $traffic explain backup restore" -l unit -x -a 'iec si bytes' -d 'Unit of amounts'
-complete -c iftally -n "__iftally_in $traffic explain backup restore" -l decimals -x -a '0 1 2 3' -d 'Digits after the point'
-complete -c iftally -n "__iftally_in $traffic explain" -l bits -d 'Rates in bit/s'
-complete -c iftally -n "__iftally_in $traffic explain" -l bytes -d 'Rates in bytes a second'
+complete -c iftally -n "__iftally_in $traffic explain totals backup restore" -l unit -x -a 'iec si bytes' -d 'Unit of amounts'
+complete -c iftally -n "__iftally_in $traffic explain totals backup restore" -l decimals -x -a '0 1 2 3' -d 'Digits after the point'
+complete -c iftally -n "__iftally_in $traffic explain totals" -l bits -d 'Rates in bit/s'
+complete -c iftally -n "__iftally_in $traffic explain totals" -l bytes -d 'Rates in bytes a second'
 complete -c iftally -l json -d 'Print the reply as JSON'
 complete -c iftally -l socket -r -F -d 'Socket of the daemon'
 complete -c iftally -l timeout -x -d 'Seconds for an answer, 0.1 to 600'

@@ -12,6 +12,8 @@
 #include "ls_clock.h"
 #include "ls_memory.h"
 #include "ls_named.h"
+#include "ls_routes.h"
+#include "ls_wireguard.h"
 #include "ls_wireless.h"
 
 enum {
@@ -86,6 +88,7 @@ struct ls_link {
   uint8_t address[LS_HARDWARE_MAX];
   uint8_t permanent_address[LS_HARDWARE_MAX];
   struct ls_altname altnames[LS_ALTNAMES_MAX];
+  struct ls_endpoint endpoint;  // from IFLA_INFO_DATA of a tunnel
   struct ls_counters counters;
 };
 

@@ -1,0 +1,107 @@
+// Changes that people make to what is shown, each of one interface, so that it can be told and undone.
+
+/// One change as it is kept.
+package struct Change: Hashable, Sendable {
+  package enum Action: String, Sendable {
+    /// Gave the interface a title of a person's own.
+    case rename
+    /// Has its figures shown with another's.
+    case merge
+    /// Hid its history.
+    case forget
+  }
+
+  package struct Undoing: Hashable, Sendable {
+    /// UTC seconds.
+    package var at: Int64
+    package var uid: UInt32
+
+    package init(at: Int64, uid: UInt32) {
+      self.at = at
+      self.uid = uid
+    }
+  }
+
+  /// Positive, never reused.
+  package var id: Int64
+  /// UTC seconds.
+  package var at: Int64
+  /// The user who asked for it.
+  package var uid: UInt32
+  package var action: Action
+  package var link: LinkID
+  /// Of a rename the title before and after; of a merge `after` is the other's id as text.
+  package var before: String
+  package var after: String
+  package var undone: Undoing?
+
+  package init(
+    id: Int64, at: Int64, uid: UInt32, action: Action, link: LinkID, before: String = "", after: String = "",
+    undone: Undoing? = nil
+  ) {
+    self.id = id
+    self.at = at
+    self.uid = uid
+    self.action = action
+    self.link = link
+    self.before = before
+    self.after = after
+    self.undone = undone
+  }
+
+  /// The newest so many are kept.
+  package static let kept = 1000
+}
+
+/// What somebody asks for; interfaces by the slot of their own record.
+package enum ChangeRequest: Sendable {
+  case rename(Int, title: String)
+  case merge(Int, into: Int)
+  case forget(Int)
+  /// By the number of the change.
+  case undo(Int64)
+}
+
+/// Why a change is not made.
+package enum ChangeError: Error, Hashable, Sendable {
+  /// With what is wrong about it.
+  case badTitle(String)
+  /// An interface cannot be merged into itself.
+  case sameInterface
+  /// Two links that are there at once are two interfaces.
+  case bothPresent
+  /// A machine total adds the bytes of one alone.
+  case sharesDiffer
+  /// The record is shown with the one of this id, and is no interface of its own.
+  case merged(into: LinkID)
+  /// Its history is hidden.
+  case forgotten
+  case unknownChange
+  case alreadyUndone
+  /// A later one of the same sort has to be undone first.
+  case superseded(by: Int64)
+  /// Its history is deleted.
+  case deleted
+}
+
+/// The most bytes of a title.
+package let longestTitle = 64
+
+/// What is wrong with a title; nil: nothing. An empty one stands for none.
+package func problem(ofTitle title: String) -> String? {
+  if title.utf8.count > longestTitle { return "it is longer than \(longestTitle) bytes" }
+  if title.unicodeScalars.first?.properties.isWhitespace == true
+    || title.unicodeScalars.last?.properties.isWhitespace == true
+  {
+    return "it begins or ends with white space"
+  }
+  // Whatever could not be shown as it is.
+  let isSafe = title.unicodeScalars.allSatisfy { scalar in
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: false
+    default: true
+    }
+  }
+  if !isSafe { return "it holds a control or format character" }
+  return title.hasPrefix("id:") ? "it looks like an id" : nil
+}

@@ -1,0 +1,182 @@
+// What people may change through the socket: who may, which interface is meant, and the answer once it is stored.
+import LinkSource
+import LocalHTTP
+import TallyCore
+import TallyStore
+import TallyWire
+
+/// Who may change things besides root.
+struct Authority {
+  /// As the configuration names it.
+  var group: String
+  /// nil: there is no such group on this machine.
+  var id: UInt32?
+
+  /// The user who asks, when that one may; only a Unix socket tells who asks.
+  func check(_ request: HTTPRequest) throws(RequestError) -> UInt32 {
+    guard let peer = request.peer else {
+      throw .forbidden(
+        "changes are taken over the Unix socket alone, where the kernel says who asks",
+        remedy: "ask over the Unix socket, as root or as a member of the group \(group)")
+    }
+    if peer.uid == 0 || id.map(peer.belongs(to:)) ?? false { return peer.uid }
+    guard id != nil else {
+      throw .forbidden(
+        "changes are for root alone: there is no group '\(group)' on this machine, and you are the user \(peer.uid)",
+        remedy: "ask as root; or groupadd --system \(group), usermod -aG \(group) USER, systemctl reload iftallyd")
+    }
+    throw .forbidden(
+      "changes are for root and members of the group \(group); you are the user \(peer.uid), and not in it",
+      remedy: "ask as root; or usermod -aG \(group) USER, and log in again")
+  }
+}
+
+extension Api {
+  func changes() throws(RequestError) -> HTTPReply {
+    let now = try present()
+    return try Api.json(
+      ChangesReply(asOf: rfc3339(now.utc, fraction: 3), changes: ledger.changes.reversed().map(entry)))
+  }
+
+  func rename(_ request: HTTPRequest, _ exchange: HTTPExchange) throws(RequestError) -> HTTPReply {
+    try change(request, exchange, body: TitleRequest.self) { api, body throws(RequestError) in
+      .rename(try api.changedSlot(named: request.target.segments[2]), title: body.title)
+    }
+  }
+
+  func merge(_ request: HTTPRequest, _ exchange: HTTPExchange) throws(RequestError) -> HTTPReply {
+    try change(request, exchange, body: MergeRequest.self) { api, body throws(RequestError) in
+      .merge(
+        try api.changedSlot(named: request.target.segments[2]), into: try api.changedSlot(named: Array(body.into.utf8)))
+    }
+  }
+
+  func forget(_ request: HTTPRequest, _ exchange: HTTPExchange) throws(RequestError) -> HTTPReply {
+    try change(request, exchange, body: NoBody.self) { api, _ throws(RequestError) in
+      .forget(try api.changedSlot(named: request.target.segments[2]))
+    }
+  }
+
+  func undo(_ request: HTTPRequest, _ exchange: HTTPExchange) throws(RequestError) -> HTTPReply {
+    let text = String(decoding: request.target.segments[2], as: UTF8.self)
+    return try change(request, exchange, body: NoBody.self) { _, _ throws(RequestError) in
+      guard let id = Int64(text) else { throw RequestError.refused(.unknownChange, text) }
+      return .undo(id)
+    }
+  }
+
+  // MARK: The way of a change
+
+  /// Checks who asks and what; then, in turn, plans the change, has it stored, and answers with what it made.
+  private func change<Body: Decodable>(
+    _ request: HTTPRequest, _ exchange: HTTPExchange, body: Body.Type,
+    asked: @escaping (_ api: Api, _ body: Body) throws(RequestError) -> ChangeRequest
+  ) throws(RequestError) -> HTTPReply {
+    let uid = try authority.check(request)
+    let body = try read(body, request)
+    history.whenIdle { [self] in
+      do throws(RequestError) {
+        let now = try present()
+        let change = try plan(try asked(self, body), at: now, uid: uid)
+        make(change) { [self] error in
+          exchange.respond(error.map { RequestError.notStored($0.description).response } ?? answer(change))
+        }
+      } catch {
+        exchange.respond(error.response)
+      }
+    }
+    return .later
+  }
+
+  /// A page of another origin can have a browser send text and forms, but not JSON, without being asked.
+  private func read<Body: Decodable>(_ body: Body.Type, _ request: HTTPRequest) throws(RequestError) -> Body {
+    let type = request.headers.contentType?.prefix { $0 != ";" }.lowercased()
+    guard request.body.isEmpty && type == nil || type == "application/json" else { throw .unsupportedMediaType }
+    do {
+      return try decode(body, from: request.body.isEmpty ? Array("{}".utf8) : request.body)
+    } catch {
+      throw .badBody(error.description)
+    }
+  }
+
+  private func plan(
+    _ request: ChangeRequest, at now: Moment, uid: UInt32
+  ) throws(RequestError) -> Change {
+    do throws(ChangeError) {
+      return try ledger.plan(request, at: now.utcSeconds, uid: uid)
+    } catch {
+      throw .refused(error, words(request))
+    }
+  }
+
+  private func words(_ request: ChangeRequest) -> String {
+    switch request {
+    case .rename(let slot, _), .forget(let slot): name(slot)
+    case .merge(let slot, let target): "\(name(slot)) and \(name(target))"
+    case .undo(let id): "\(id)"
+    }
+  }
+
+  private func name(_ slot: Int) -> String {
+    let record = ledger.records[slot]
+    return "\(record.name.escaped) (id:\(record.id))"
+  }
+
+  /// What is shown after the change.
+  private func answer(_ change: Change) -> HTTPResponse {
+    do throws(RequestError) {
+      let now = try present()
+      let reply = ChangeReply(
+        asOf: rfc3339(now.utc, fraction: 3), change: entry(change),
+        interface: shownAfter(change).map { interface($0, now) })
+      guard case .now(let response) = try Api.json(reply) else { return RequestError.internal("no reply").response }
+      return response
+    } catch {
+      return error.response
+    }
+  }
+
+  /// The interface itself, or what its link goes on as when its history was forgotten.
+  private func shownAfter(_ change: Change) -> Int? {
+    let ledger = ledger
+    guard let slot = ledger.slot(id: change.link) else { return nil }
+    if let shown = shownSlot(slot) { return shown }
+    return ledger.shown.first {
+      let (one, other) = (ledger.records[$0], ledger.records[slot])
+      return (one.key, one.label) == (other.key, other.label) && ledger.isPresent($0)
+    }
+  }
+
+  private func entry(_ change: Change) -> ChangeEntry {
+    let record = ledger.slot(id: change.link).map { ledger.records[$0] }
+    return ChangeEntry(
+      id: change.id, at: rfc3339(seconds: change.at), uid: change.uid, action: change.action.rawValue,
+      interface: InterfaceReference(id: "id:\(change.link)", name: record?.name.escaped ?? ""),
+      before: change.action == .rename ? change.before : nil, after: change.action == .forget ? nil : change.after,
+      undone: change.undone.map { ChangeEntry.Undoing(at: rfc3339(seconds: $0.at), uid: $0.uid) })
+  }
+
+  // MARK: Which interface is meant
+
+  /// The one interface of this id, name or title; a name that fits several is no choice of one.
+  private func changedSlot(named bytes: [UInt8]) throws(RequestError) -> Int {
+    let text = LinkName(bytes: bytes).escaped
+    if text.hasPrefix("id:"), let id = LinkID(text.dropFirst(3)) {
+      guard let slot = ledger.slot(id: id), !ledger.isHidden(slot) else { throw .unknownInterface(text) }
+      return slot
+    }
+    let ledger = ledger
+    let names = [LinkName(bytes: bytes), LinkName(escaped: text)]
+    let bearers = ledger.shown.filter { names.contains(ledger.records[$0].name) || isTitle(bytes, of: $0) }
+    guard bearers.count < 2 else { throw .ambiguous(text, bearers.map { "id:\(ledger.records[$0].id)" }) }
+    // A merged one that alone bears the name is told of as that.
+    let merged = ledger.shownSlots.first { names.contains(ledger.records[$0].name) && !ledger.isHidden($0) }
+    guard let slot = bearers.first ?? merged else {
+      throw .unknownInterface(text)
+    }
+    return slot
+  }
+}
+
+/// What a request has to say that needs no body.
+private struct NoBody: Decodable {}
