@@ -14,8 +14,10 @@ extension Ledger {
     positions[facts.ifindex] = position
     if !isNew { records[slot].resets &+= 1 }
     records[slot].baseline = baseline(of: lives[position], at: now)
-    update(facts, at: position, now)
+    update(facts, at: position, isOpening: true, now)
     recordIncarnation(lives[position], closed: nil, death: nil, at: now)
+    // What was there before anybody looked did not come.
+    if birth != .firstSight { tell(.came(birth, incarnation: records[slot].resets &+ 1), slot: slot, at: now) }
     return slot
   }
 
@@ -29,6 +31,7 @@ extension Ledger {
         slot: life.slot, from: utcSeconds(ofBoot: bookedFrom(life, now), at: now), to: now, reason: .vanished)
     }
     noteFarEnd(nil, at: position)
+    tell(.went(death), slot: life.slot, at: now)
     records[life.slot].baseline = nil
     records[life.slot].lastSeen = now.utcSeconds
     dirtySlots.insert(life.slot)
@@ -39,7 +42,7 @@ extension Ledger {
   }
 
   /// Takes over what the kernel says of a present link now: a live rename is followed.
-  mutating func update(_ new: LinkFacts, at position: Int, _ now: Moment) {
+  mutating func update(_ new: LinkFacts, at position: Int, isOpening: Bool = false, _ now: Moment) {
     let slot = lives[position].slot
     var new = new
     let isWithoutSysfs = new.inode == 0
@@ -70,6 +73,7 @@ extension Ledger {
     records[slot].type = type
     records[slot].lastSeen = now.utcSeconds
     dirtySlots.insert(slot)
+    if record.name != new.name, !isOpening { tell(.renamed(from: record.name), slot: slot, at: now) }
   }
 
   /// The record that a link belongs to: hardware by its permanent address unless another present link has
