@@ -8,6 +8,8 @@ final class Sampler {
   /// The clocks as they stand.
   let now: () -> Moment
   var ledger: Ledger
+  /// Called after each sample and each reading of events, when the ledger may have news.
+  var observed: () -> Void = {}
 
   /// Samples taken, and how long the last took from the request to its being booked.
   private(set) var sampleCount: UInt64 = 0
@@ -69,6 +71,7 @@ final class Sampler {
     }
     sampleCount &+= 1
     lastDurationNanoseconds = now().boot - begun.boot
+    observed()
   }
 
   /// A link is without a line that had none in the sample before either.
@@ -136,6 +139,7 @@ final class Sampler {
         if case .namespaceEnded(let namespace) = event { ledger.hasFarEnds(in: namespace) } else { false }
       }
       ledger.apply(drained.events, at: now())
+      defer { observed() }
       isBehind = isBehind || drained.overrun
       if isBehind {
         try sample()

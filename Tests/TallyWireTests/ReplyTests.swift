@@ -9,7 +9,7 @@ import Testing
     "A reply that was read is written again byte for byte",
     arguments: [
       "interfaces", "interface", "days", "hours", "yesterday", "this-month", "status", "status-troubled", "explain",
-      "problem",
+      "problem", "stream",
     ])
   func roundTrip(name: String) throws {
     let document = try golden(name)
@@ -19,6 +19,7 @@ import Testing
       case "interface": try encode(decode(InterfaceReply.self, from: document))
       case "status", "status-troubled": try encode(decode(StatusReply.self, from: document))
       case "explain": try encode(decode(ExplainReply.self, from: document))
+      case "stream": try encode(decode([StreamEvent].self, from: document))
       case "problem": try encode(decode(Problem.self, from: document))
       default: try encode(decode(UsageReply.self, from: document))
       }
