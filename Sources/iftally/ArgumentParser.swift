@@ -26,7 +26,7 @@ func parse(_ arguments: [String]) throws(Failure) -> Settings {
     let (name, page) = command.name.isEmpty ? ("the summary", "help") : (command.name, "help \(command.name)")
     throw Failure(.usage, "\(name) has no option --\(option.long)", remedy: "See iftally \(page).")
   }
-  if command.operand != nil, settings.operands.count > 1 {
+  if command.operand != nil, !command.takesMany, settings.operands.count > 1 {
     throw Failure(.usage, "\(command.name) takes one argument, not also \(quoted(settings.operands[1]))")
   }
   if let operand = settings.operands.first, command.operand == nil {

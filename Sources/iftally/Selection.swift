@@ -21,8 +21,11 @@ extension Settings {
   }
 
   /// The usage target with the selection in it.
-  var usageTarget: RequestTarget {
-    let named = interfaces.reduce(RequestTarget.usage) { $0.with("interface", $1) }
+  var usageTarget: RequestTarget { selected(.usage) }
+
+  /// A target with the selection in it.
+  func selected(_ target: RequestTarget) -> RequestTarget {
+    let named = interfaces.reduce(target) { $0.with("interface", $1) }
     return kinds.reduce(named) { $0.with("kind", $1) }
   }
 }

@@ -14,7 +14,7 @@ _iftally() {
   local selection='-i --interface --kind'
   local bounds='--from --to'
   local span="$bounds -l --limit"
-  local commands='live interfaces minutes fives hours days months years usage explain status doctor backup restore version help'
+  local commands='live watch interfaces minutes fives hours days months years usage explain status doctor backup restore version help'
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
   local command='' options='' words='' prefix='' i
   COMPREPLY=()
@@ -28,7 +28,7 @@ _iftally() {
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
       -i | --interface | --kind | --from | --to | -l | --limit | -r | --resolution | -n | --count | --interval | \
-        --unit | --decimals | --socket | --timeout | --directory)
+        --unit | --decimals | --socket | --timeout | --directory | --on | --exec-timeout)
         i=$((i + 1))
         [ "${COMP_WORDS[i]}" != = ] || i=$((i + 1))
         ;;
@@ -49,16 +49,18 @@ _iftally() {
     --from | --to) words='today yesterday this-week this-month last-month this-year all now' ;;
     -r | --resolution) words='minute five_minutes hour day month year' ;;
     --unit) words='iec si bytes' ;;
+    --on) words='rates link reset gap problem' ;;
     --decimals) words='0 1 2 3' ;;
     --socket | --directory)
       compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(compgen -f -- "$word")
       return
       ;;
-    -l | --limit | -n | --count | --interval | --timeout) return ;;
+    -l | --limit | -n | --count | --interval | --timeout | --exec-timeout) return ;;
     *)
       case $command in
         '') options="$selection -a --all $figures $common" ;;
+        watch) options="--on --exec --exec-timeout -n --count --interval $selection $figures $common" ;;
         live) options="-n --count --interval $selection $figures $common" ;;
         interfaces) options="-v --verbose $selection $figures $common" ;;
         minutes | fives | hours | days | months | years) options="$span $selection $figures $common" ;;
