@@ -101,6 +101,7 @@ extension Api {
         .integer(UInt64(max(0, history.sizeBytes)))),
       one("iftally_links_present", .gauge, "Links that are there now.", .integer(UInt64(ledger.presentCount))),
       one("iftally_links_known", .gauge, "Links with a history.", .integer(UInt64(ledger.records.count))),
+      one("iftally_streams", .gauge, "Clients that follow the event stream.", .integer(UInt64(streams.count))),
       count("iftally_loop_wakeups_total", "Returns of the event loop from its wait.", wakeUps()),
     ]
   }
