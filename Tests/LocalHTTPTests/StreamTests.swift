@@ -178,7 +178,7 @@ struct StreamTests {
     streaming.pieces = [Array("one".utf8), Array("two".utf8)]
     let path = streaming.test.listener.address
     let received = try streaming.test.whileServing { () -> [UInt8] in
-      nonisolated(unsafe) var taken: [UInt8] = []
+      var taken: [UInt8] = []
       let client = HTTPClient(.unix(path), timeoutMilliseconds: 5000)
       _ = try? client.download("/", lastEventID: 42) { piece in
         taken += piece

@@ -52,8 +52,10 @@ import Testing
   func endless() throws {
     var reader = EventStreamReader()
     let piece = [UInt8](repeating: 97, count: 1 << 20)
-    #expect(throws: WireError.self) {
-      for _ in 0..<20 { _ = try reader.take(piece) }
+    var refusal: WireError?
+    for _ in 0..<20 where refusal == nil {
+      do { _ = try reader.take(piece) } catch { refusal = error }
     }
+    #expect(refusal?.description == "has an event without an end")
   }
 }
