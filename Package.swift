@@ -56,7 +56,8 @@ let package = Package(
       exclude: ["Fixtures"], swiftSettings: strict),
     .testTarget(name: "TallyStoreTests", dependencies: ["TallyStore", "TallyCore"], swiftSettings: strict),
     .testTarget(
-      name: "iftallydTests", dependencies: ["iftallyd", "LinkSource", "TallyCore", "TallyStore"],
+      name: "iftallydTests",
+      dependencies: ["iftallyd", "LinkSource", "LocalHTTP", "TallyCore", "TallyStore", "TallyWire"],
       swiftSettings: strict),
     .testTarget(
       name: "SimulationTests", dependencies: ["iftallyd", "LinkSource", "TallyCore", "TallyStore", "Toys"],

@@ -20,6 +20,7 @@ files() {
 644 systemd/iftallyd.socket.in lib/systemd/system/iftallyd.socket
 644 systemd/iftallyd-links.socket.in lib/systemd/system/iftallyd-links.socket
 644 systemd/iftallyd-tcp.socket.in lib/systemd/system/iftallyd-tcp.socket
+644 systemd/iftally-alert.service.in lib/systemd/system/iftally-alert.service
 644 systemd/iftally.sysusers.in lib/sysusers.d/iftally.conf
 LIST
   local page program
@@ -57,7 +58,7 @@ case ${1:-} in
     files | while read -r mode from to; do
       install -d "$base/$(dirname "$to")"
       case $from in
-        *.in) sed "s,@SBINDIR@,$prefix/sbin,g" "$from" | install -m "$mode" /dev/stdin "$base/$to" ;;
+        *.in) sed "s,@SBINDIR@,$prefix/sbin,g; s,@BINDIR@,$prefix/bin,g" "$from" | install -m "$mode" /dev/stdin "$base/$to" ;;
         *) install -m "$mode" "$from" "$base/$to" ;;
       esac
     done
@@ -67,7 +68,8 @@ case ${1:-} in
     ;;
   uninstall)
     if [ -z "$destination" ] && [ "$(id -u)" = 0 ] && [ -d /run/systemd/system ]; then
-      systemctl disable --now iftallyd.service iftallyd.socket iftallyd-links.socket iftallyd-tcp.socket 2>/dev/null || true
+      systemctl disable --now iftallyd.service iftallyd.socket iftallyd-links.socket iftallyd-tcp.socket \
+        iftally-alert.service 2>/dev/null || true
     fi
     files | while read -r _ _ to; do rm -f "$base/$to"; done
     # What somebody has written stays.

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <microhttpd.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -296,6 +297,13 @@ int chttp_peer(struct chttp_request *r, struct chttp_peer *ret_peer, gid_t *grou
 void chttp_set_owner(struct chttp_request *r, void *owner) { r->owner = owner; }
 void *chttp_owner(const struct chttp_request *r) { return r->owner; }
 
+static void go_on(struct chttp_request *r) {
+  stop_waiting(r);
+  // libmicrohttpd has a descriptor to wake itself only in its modes with threads.
+  MHD_resume_connection(r->connection);
+  r->server->hooks.wake(r->server->hooks.context);
+}
+
 static int respond(struct chttp_request *r, unsigned status, const struct chttp_header *headers, size_t count,
                    struct MHD_Response *response, bool close) {
   if (response == NULL)
@@ -312,12 +320,8 @@ static int respond(struct chttp_request *r, unsigned status, const struct chttp_
   }
   r->response = response;
   r->status = status;
-  if (r->suspended) {
-    stop_waiting(r);
-    // libmicrohttpd has a descriptor to wake itself only in its modes with threads.
-    MHD_resume_connection(r->connection);
-    r->server->hooks.wake(r->server->hooks.context);
-  }
+  if (r->suspended)
+    go_on(r);
   return 0;
 }
 
@@ -338,4 +342,35 @@ int chttp_respond_file(struct chttp_request *r, unsigned status, const struct ch
   }
   // Once made, it closes the descriptor when it is destroyed.
   return respond(r, status, headers, count, response, true);
+}
+
+static ssize_t on_next(void *cls, uint64_t position, char *bytes, size_t size) {
+  struct chttp_request *r = cls;
+  ssize_t count = r->server->hooks.next(r->server->hooks.context, r, (uint8_t *)bytes, size);
+  if (count < 0)
+    return MHD_CONTENT_READER_END_OF_STREAM;
+  // Asked again at once it would be a busy loop.
+  if (count == 0)
+    wait_for_answer(r);
+  return count;
+}
+
+int chttp_respond_stream(struct chttp_request *r, unsigned status, const struct chttp_header *headers, size_t count) {
+  if (r->response != NULL)
+    return -EALREADY;
+  struct MHD_Response *response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 4096, on_next, r, NULL);
+  return respond(r, status, headers, count, response, false);
+}
+
+void chttp_more(struct chttp_request *r) {
+  if (r->suspended)
+    go_on(r);
+}
+
+bool chttp_is_deserted(struct chttp_request *r) {
+  const union MHD_ConnectionInfo *info = MHD_get_connection_info(r->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+  if (info == NULL)
+    return false;
+  struct pollfd watched = {.fd = info->connect_fd};
+  return poll(&watched, 1, 0) > 0 && (watched.revents & (POLLHUP | POLLERR)) != 0;
 }

@@ -50,16 +50,21 @@ package final class HTTPClient {
   }
 
   /// Gets `target`, of whatever length: the body of a 200 goes to `sink` piece by piece and is not in the answer. The time
-  /// allowed is that without a byte. `sink` returns false to have no more.
-  package func download(_ target: String, _ sink: @escaping ([UInt8]) -> Bool) throws(LocalHTTPError) -> HTTPAnswer {
-    try get(target, accept: "*/*", sink: sink)
+  /// allowed is that without a byte. `sink` returns false to have no more. `lastEventID`: where an event stream goes on.
+  package func download(
+    _ target: String, lastEventID: UInt64? = nil, _ sink: @escaping ([UInt8]) -> Bool
+  ) throws(LocalHTTPError) -> HTTPAnswer {
+    try get(target, accept: "*/*", lastEventID: lastEventID, sink: sink)
   }
 
-  private func get(_ target: String, accept: String, sink: Sink?) throws(LocalHTTPError) -> HTTPAnswer {
+  private func get(
+    _ target: String, accept: String, lastEventID: UInt64? = nil, sink: Sink?
+  ) throws(LocalHTTPError) -> HTTPAnswer {
     guard HTTPTarget(Array(target.utf8)) != nil, accept.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else {
       throw .badAnswer(address: endpoint.description, problem: "'\(target)' cannot be asked for")
     }
-    let request = "GET \(target) HTTP/1.1\r\nHost: localhost\r\nAccept: \(accept)\r\n\r\n"
+    let resuming = lastEventID.map { "Last-Event-ID: \($0)\r\n" } ?? ""
+    let request = "GET \(target) HTTP/1.1\r\nHost: localhost\r\nAccept: \(accept)\r\n\(resuming)\r\n"
     let deadline = monotonicMilliseconds() + timeoutMilliseconds
     let reused = descriptor >= 0
     do throws(LocalHTTPError) {

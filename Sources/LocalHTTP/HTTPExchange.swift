@@ -43,7 +43,7 @@ package struct HTTPResponse: Equatable, Sendable {
 /// What a handler decides about a request.
 package enum HTTPReply {
   case now(HTTPResponse)
-  /// `HTTPExchange.respond` will be called; the connection waits without cost, and without a time limit.
+  /// `HTTPExchange.respond` will be called, or `stream` was; the connection waits without cost, and without a time limit.
   case later
 }
 
@@ -56,6 +56,13 @@ package final class HTTPExchange {
   private let method: String
   private let ifNoneMatch: String?
 
+  /// Called once when a stream has ended for whatever reason; the exchange may be let go of then.
+  package var ended: (() -> Void)?
+  /// Gives the next bytes of a stream; nil: this is none.
+  private var source: (() -> [UInt8]?)?
+  /// What the client could not take yet of what the source gave.
+  private var rest: ArraySlice<UInt8> = []
+
   init(_ request: OpaquePointer, method: String, ifNoneMatch: String?) {
     self.request = request
     self.method = method
@@ -64,7 +71,12 @@ package final class HTTPExchange {
   }
 
   deinit {
-    respond(HTTPResponse(status: 500, contentType: "text/plain", body: []))
+    if source == nil {
+      respond(HTTPResponse(status: 500, contentType: "text/plain", body: []))
+    } else if let request {
+      chttp_set_owner(request, nil)
+      chttp_more(request)
+    }
   }
 
   /// Whether an answer is still wanted. A client that hangs up while it waits is noticed when the answer is sent.
@@ -92,6 +104,50 @@ package final class HTTPExchange {
       chttp_respond_file(request, UInt32(clamping: response.status), $0, $1, descriptor, UInt64(clamping: length))
     }
     if status < 0 { _ = answer(request, 500, [], [], close: true) }
+  }
+}
+
+// MARK: Streams
+
+extension HTTPExchange {
+  /// Answers with a body of no known length. `next` is called each time the client can take more; it returns the next
+  /// bytes, none when there are none yet, and nil at the end. Keep the exchange until `ended`: dropped, it ends the stream.
+  ///
+  /// Nothing is kept here but what `next` returned last, so a slow client holds up nobody. One that takes nothing for
+  /// the server's idle time, with bytes waiting for it, is closed.
+  package func stream(_ response: HTTPResponse, next: @escaping () -> [UInt8]?) {
+    guard let request else { return }
+    source = next
+    let headers = response.headers + [(name: "Content-Type", value: response.contentType)]
+    let status = withHeaders(headers) {
+      chttp_respond_stream(request, UInt32(clamping: response.status), $0, $1)
+    }
+    if status < 0 { _ = answer(request, 500, [], [], close: true) }
+  }
+
+  /// Has `next` called again, now that it has something; not from within it.
+  package func wake() {
+    if let request { chttp_more(request) }
+  }
+
+  /// The client has closed its end. Of a TCP client, and of any that nothing is sent to, this is not noticed by itself.
+  package var isDeserted: Bool { request.map { chttp_is_deserted($0) } ?? true }
+
+  func clientHasGone() {
+    request = nil
+    ended?()
+    ended = nil
+  }
+
+  func give(_ room: UnsafeMutableBufferPointer<UInt8>) -> Int {
+    if rest.isEmpty {
+      guard let bytes = source?() else { return -1 }
+      rest = bytes[...]
+    }
+    let piece = rest.prefix(room.count)
+    _ = room.update(fromContentsOf: piece)
+    rest = piece.count == rest.count ? [] : rest.dropFirst(piece.count)
+    return piece.count
   }
 }
 

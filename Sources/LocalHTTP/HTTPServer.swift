@@ -71,11 +71,16 @@ package final class HTTPServer {
       },
       gone: { _, request in
         guard let request, let owner = chttp_owner(request) else { return }
-        Unmanaged<HTTPExchange>.fromOpaque(owner).takeUnretainedValue().request = nil
+        Unmanaged<HTTPExchange>.fromOpaque(owner).takeUnretainedValue().clientHasGone()
       },
       wake: { context in
         guard let context else { return }
         Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue().wantsTurn?()
+      },
+      next: { _, request, bytes, size in
+        guard let request, let owner = chttp_owner(request) else { return -1 }
+        return Unmanaged<HTTPExchange>.fromOpaque(owner).takeUnretainedValue()
+          .give(UnsafeMutableBufferPointer(start: bytes, count: size))
       })
     let status = chttp_start(listener.descriptor, &cLimits, &hooks, &server)
     if status < 0 { throw .serverFailed("\(listener.address): \(systemMessage(-status))") }

@@ -54,6 +54,10 @@ package struct Ledger: Sendable {
   var pending = Pending()
   var nextID: LinkID = 1
 
+  /// What `takeNews` will take, and how much older news had to make room.
+  var news: [LinkNews] = []
+  var lostNews = 0
+
   /// The last moment at which something was observed.
   package internal(set) var lastMoment: Moment?
   /// The last moment at which every present link was observed (a dump was applied).
@@ -273,7 +277,9 @@ extension Ledger {
   mutating func recordLoss(slot: Int?, from: Int64, to now: Moment, reason: GapReason) {
     guard let slot else { return }
     let end = now.utcSeconds + 1
-    pending.gaps.append(Gap(link: records[slot].id, from: min(from, end - 1), to: end, reason: reason, lossy: true))
+    let gap = Gap(link: records[slot].id, from: min(from, end - 1), to: end, reason: reason, lossy: true)
+    pending.gaps.append(gap)
+    tell(reason == .counterReset ? .reset(gap) : .gap(gap), slot: slot, at: now)
     records[slot].totalIsAtLeast = true
     if end > day.start { tallies[slot].todayFlags.insert(.atLeast) }
     dirtySlots.insert(slot)

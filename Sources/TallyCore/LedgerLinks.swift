@@ -13,8 +13,11 @@ extension Ledger {
     positions[facts.ifindex] = position
     if !isNew { records[slot].resets &+= 1 }
     seat(at: position, in: slot, since: since, now)
-    update(facts, at: position, now)
+    update(facts, at: position, isOpening: true, now)
     recordIncarnation(lives[position], closed: nil, death: nil, at: now)
+    // What was there before anybody looked did not come.
+    let placed = lives[position].slot
+    if birth != .firstSight { tell(.came(birth, incarnation: records[placed].resets &+ 1), slot: placed, at: now) }
   }
 
   /// Books what a life counts from now on to where its record says.
@@ -41,6 +44,7 @@ extension Ledger {
       records[slot].lastSeen = now.utcSeconds
       dirtySlots.insert(slot)
     }
+    tell(.went(death), slot: life.slot, at: now)
     records[life.slot].baseline = nil
     positions.removeValue(forKey: life.ifindex)
     lives.swapAt(position, lives.count - 1)
@@ -52,8 +56,9 @@ extension Ledger {
   /// Takes over what the kernel says of a present link now: a live rename is followed, and the rules are asked again.
   ///
   /// `told`: its counters of the same moment, for when the rules book it elsewhere from then on.
-  mutating func update(_ new: LinkFacts, at position: Int, told: LinkCounters? = nil, _ now: Moment) {
+  mutating func update(_ new: LinkFacts, at position: Int, told: LinkCounters? = nil, isOpening: Bool = false, _ now: Moment) {
     let slot = lives[position].slot
+    let known = records[slot].name
     var new = new
     let isWithoutSysfs = new.inode == 0
     if isWithoutSysfs {
@@ -74,6 +79,7 @@ extension Ledger {
     } else {
       settle(at: position, told: told, before: old, keepsKind: isWithoutSysfs, now)
     }
+    if known != new.name, !isOpening { tell(.renamed(from: known), slot: lives[position].slot, at: now) }
     if let old, old.name != new.name { settlePorts(of: new.ifindex, at: now) }
   }
 

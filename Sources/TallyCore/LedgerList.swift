@@ -111,7 +111,7 @@ extension Ledger {
   /// Links that were born and died while events were lost left no trace at all, whatever is known by their names.
   private mutating func recordOverrun(since before: Moment, at now: Moment) {
     let from = utcSeconds(ofBoot: before.boot, at: now)
-    pending.gaps.append(Gap(link: nil, from: from, to: now.utcSeconds + 1, reason: .eventOverrun, lossy: true))
+    recordGap(Gap(link: nil, from: from, to: now.utcSeconds + 1, reason: .eventOverrun, lossy: true), at: now)
     let survivors = Set(lives.lazy.filter { $0.opened < from }.map(\.slot))
     for slot in shownSlots where !survivors.contains(slot) {
       if records[slot].firstSeen >= from {
@@ -147,10 +147,10 @@ extension Ledger {
     // At least a second long, also where the clock was set back meanwhile: an absence is never without a gap.
     let gapEnd = max(
       sameBoot ? now.utcSeconds : floorDivide(now.bootInstant, Moment.second), gapStart &+ 1)
-    pending.gaps.append(
-      Gap(link: nil, from: gapStart, to: gapEnd, reason: sameBoot ? .notRunning : .reboot, lossy: !isWatched))
+    recordGap(
+      Gap(link: nil, from: gapStart, to: gapEnd, reason: sameBoot ? .notRunning : .reboot, lossy: !isWatched), at: now)
     if !sameBoot, now.utcSeconds > gapEnd {
-      pending.gaps.append(Gap(link: nil, from: gapEnd, to: now.utcSeconds, reason: .notRunning, lossy: true))
+      recordGap(Gap(link: nil, from: gapEnd, to: now.utcSeconds, reason: .notRunning, lossy: true), at: now)
     }
     var survivors: Set<Int> = []
     var endedGroups: Set<Int> = []

@@ -87,6 +87,7 @@ extension Ledger {
     var again = Ledger(calendar: calendar, rules: rules)
     again.mostInterfaces = mostInterfaces
     again.hearsFarEnds = hearsFarEnds
+    (again.news, again.lostNews) = (news, lostNews)
     again.restore(stored)
     self = again
     return (.restarted, nil)
@@ -94,8 +95,10 @@ extension Ledger {
 
   /// Totals survive here; which minute their bytes belong to was in the other file alone.
   private mutating func recordHistoryLoss(from: Int64, _ committed: Moment?) {
-    guard let end = committed.map({ $0.utcSeconds + 1 }) else { return }
-    pending.gaps.append(Gap(link: nil, from: min(from, end - 1), to: end, reason: .historyLost, lossy: true))
+    guard let committed else { return }
+    let end = committed.utcSeconds + 1
+    let gap = Gap(link: nil, from: min(from, end - 1), to: end, reason: .historyLost, lossy: true)
+    recordGap(gap, at: lastMoment ?? committed)
   }
 
   /// Every link of the store is one of ours under the same number, and was never further than it is here; members of

@@ -18,6 +18,8 @@ package struct Problem: Codable, Hashable, Sendable {
     package static let forbiddenHost = "forbidden_host"
     /// The same is being done for somebody else.
     package static let busy = "busy"
+    /// As many clients follow the stream as may.
+    package static let tooManyStreams = "too_many_streams"
     package static let storeUnavailable = "store_unavailable"
     package static let `internal` = "internal"
     /// The body of a change is no JSON.

@@ -6,6 +6,7 @@ package struct RequestTarget: Hashable, Sendable {
   package static let interfaces = RequestTarget(path: "/v1/interfaces")
   package static let usage = RequestTarget(path: "/v1/usage")
   package static let explain = RequestTarget(path: "/v1/explain")
+  package static let stream = RequestTarget(path: "/v1/stream")
   package static let backup = RequestTarget(path: "/v1/backup")
   package static let totals = RequestTarget(path: "/v1/totals")
   package static let changes = RequestTarget(path: "/v1/changes")

@@ -26,7 +26,7 @@ func parse(_ arguments: [String]) throws(Failure) -> Settings {
     let (name, page) = command.name.isEmpty ? ("the summary", "help") : (command.name, "help \(command.name)")
     throw Failure(.usage, "\(name) has no option --\(option.long)", remedy: "See iftally \(page).")
   }
-  if let operand = command.operand {
+  if let operand = command.operand, !command.takesMany {
     let most = operand.split(separator: " ").count
     if settings.operands.count > most {
       let count = most == 1 ? "one argument" : "\(most) arguments"

@@ -8,6 +8,8 @@ struct Command: Sendable {
   var options: [Option]
   /// What may follow its name, for the help; nil: nothing.
   var operand: String?
+  /// More than one operand may follow.
+  var takesMany = false
   /// Seconds for an answer unless told otherwise.
   var patience = 10.0
   var run: @Sendable (Session) throws(Failure) -> ExitCode
@@ -19,6 +21,11 @@ struct Command: Sendable {
     Command(
       name: "live", summary: "Rates each second; lines where output is no terminal",
       options: Option.repetition + Option.selection + Option.figures + Option.common, run: showLive),
+    Command(
+      name: "watch", summary: "Follow what happens; run a program for it",
+      options: Option.following + Option.selection.filter { $0.long != "label" } + Option.figures
+        + Option.common, operand: "[COMMAND...]",
+      takesMany: true, patience: 90, run: followEvents),
     Command(
       name: "interfaces", summary: "Kind, state, total, addresses of what is known",
       options: [.verbose] + Option.selection + Option.figures + Option.common, run: showInterfaces),

@@ -114,7 +114,7 @@ func showLive(_ session: Session) throws(Failure) -> ExitCode {
     }
     left = left.map { $0 - 1 }
     if left == 0 { break }
-    wait(&due, settings.interval)
+    wait(&due, settings.interval ?? 1)
   }
   return .ok
 }

@@ -39,7 +39,7 @@ enum Main {
     }
   }
 
-  private static func complain(_ text: String) {
+  static func complain(_ text: String) {
     let line = Array((text + "\n").utf8)
     _ = line.withUnsafeBytes { write(2, $0.baseAddress, $0.count) }
   }

@@ -35,10 +35,12 @@ extension Settings {
   }
 
   /// The usage target with the selection in it.
-  var usageTarget: RequestTarget {
-    let named = interfaces.reduce(RequestTarget.usage) { $0.with("interface", $1) }
-    let ofKinds = kinds.reduce(named) { $0.with("kind", $1) }
-    return labels.reduce(ofKinds) { $0.with("label", $1) }
+  var usageTarget: RequestTarget { labels.reduce(selected(.usage)) { $0.with("label", $1) } }
+
+  /// A target with the interfaces and kinds of the selection in it.
+  func selected(_ target: RequestTarget) -> RequestTarget {
+    let named = interfaces.reduce(target) { $0.with("interface", $1) }
+    return kinds.reduce(named) { $0.with("kind", $1) }
   }
 }
 

@@ -40,8 +40,14 @@ struct Settings {
 
   /// Frames to show; nil: without end.
   var count: Int?
-  /// Seconds from frame to frame.
-  var interval = 1.0
+  /// Seconds from reading to reading; nil: as the command has it.
+  var interval: Double?
+  /// Kinds of events to hear of; nil: as the command has it.
+  var events: [String]?
+  /// The operands are a command to run.
+  var exec = false
+  /// Seconds that the command may take for one event.
+  var execTimeout = 60.0
 }
 
 /// One option: how it is written, what it means, what it does.
@@ -187,6 +193,29 @@ extension Option {
       settings, value throws(Failure) in
       settings.interval = try seconds(value, of: "--interval", in: 0.2...3600)
     },
+  ]
+}
+
+extension Option {
+  /// Which events, and what becomes of them. Those that `live` has too are read as they are there.
+  static let following = [
+    Option(long: "on", value: "EVENTS", help: "rates,link,reset,gap,problem; some of these") {
+      settings, value throws(Failure) in
+      var events = settings.events ?? []
+      for event in value.split(separator: ",", omittingEmptySubsequences: false) {
+        events.append(try word(String(event), of: "--on", in: StreamEvent.Kind.all) { $0 })
+      }
+      settings.events = events
+    },
+    Option(long: "exec", help: "For each run what follows --, its JSON on stdin") { settings, _ in
+      settings.exec = true
+    },
+    Option(long: "exec-timeout", value: "SECONDS", help: "End it after so long, 0.1 to 3600 (default 60)") {
+      settings, value throws(Failure) in
+      settings.execTimeout = try seconds(value, of: "--exec-timeout", in: 0.1...3600)
+    },
+    Option(long: "count", short: "n", value: "COUNT", help: "Stop after COUNT events") { _, _ in },
+    Option(long: "interval", value: "SECONDS", help: "Time between rates, 1 to 3600 (default 10)") { _, _ in },
   ]
 }
 

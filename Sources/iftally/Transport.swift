@@ -26,11 +26,12 @@ final class Transport {
   }
 
   /// The status of an answer of any length; the body of a 200 goes to `sink`, any other is returned.
+  /// `id`: where an event stream goes on.
   func download(
-    _ target: RequestTarget, _ sink: @escaping ([UInt8]) -> Bool
+    _ target: RequestTarget, after id: UInt64? = nil, _ sink: @escaping ([UInt8]) -> Bool
   ) throws(Failure) -> (status: Int, body: [UInt8]) {
     do throws(LocalHTTPError) {
-      let answer = try client.download(target.text, sink)
+      let answer = try client.download(target.text, lastEventID: id, sink)
       return (answer.status, answer.body)
     } catch {
       throw failure(error)

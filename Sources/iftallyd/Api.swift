@@ -30,6 +30,7 @@ final class Api {
   /// Where clients are listened for, in words.
   var listeners: [String] = []
   let upkeep: Upkeep
+  let streams: Streams
   /// Returns of the loop from its wait, for `/metrics`.
   var wakeUps: () -> UInt64 = { 0 }
   /// Has `answerWaiting` called after so many nanoseconds.
@@ -48,6 +49,7 @@ final class Api {
   init(sampler: Sampler, history: History, topology: Topology, upkeep: Upkeep, about: About) {
     self.upkeep = upkeep
     self.sampler = sampler
+    streams = Streams(sampler)
     self.history = history
     self.topology = topology
     self.about = about

@@ -28,6 +28,8 @@ final class Daemon {
   private var minuteTimer: TimerSource?
   private var answerTimer: TimerSource?
   private var watchTimer: TimerSource?
+  private var ratesTimer: TimerSource?
+  private var beatTimer: TimerSource?
   private var isAnnounced = false
   private let watchdogMilliseconds = ServiceNotify.watchdogMilliseconds()
 
@@ -148,6 +150,7 @@ final class Daemon {
       try DescriptorSource(loop, workers.descriptor) { [unowned self] in
         history.collect()
         announce()
+        tellProblems()
       })
     commitTimer = try TimerSource(loop, .monotonic) { [unowned self] in counting.commit() }
     counting.commitAfter = { [unowned self] in try? commitTimer?.arm(afterMilliseconds: $0) }
@@ -159,6 +162,7 @@ final class Daemon {
     counting.watchAfter = { [unowned self] in try? watchTimer?.arm(afterMilliseconds: Int($0 / 1_000_000) + 1) }
     api.asked = { [unowned self] in counting.asked() }
     api.make = { [unowned self] in counting.make($0, then: $1) }
+    try wireStreams()
     retryTimer = try TimerSource(loop, .monotonic) { [unowned self] in firstSample() }
     minuteTimer = try TimerSource(loop, .monotonic) { [unowned self] in minute() }
     counting.storeWasReplaced = { [unowned self] notice in
@@ -187,6 +191,16 @@ final class Daemon {
     }
   }
 
+  private func wireStreams() throws {
+    let streams = api.streams
+    ratesTimer = try TimerSource(loop, .monotonic) { streams.tellRates() }
+    streams.ratesAfter = { [unowned self] in try? ratesTimer?.arm(afterMilliseconds: Int($0 / 1_000_000) + 1) }
+    beatTimer = try TimerSource(loop, .monotonic) { streams.beat(isTick: false) }
+    streams.beatAfter = { [unowned self] in try? beatTimer?.arm(afterMilliseconds: Int($0 / 1_000_000)) }
+    streams.asked = { [unowned self] in counting.asked() }
+    sampler.observed = { streams.collect() }
+  }
+
   /// The service is ready when there is a sample; until then clients are told that it is loading.
   private func firstSample() {
     if counting.start() {
@@ -201,7 +215,10 @@ final class Daemon {
     guard !isAnnounced, sampler.sampleCount > 0, history.isFounded else { return }
     isAnnounced = true
     ServiceNotify.ready(status: statusLine())
+    tellProblems()
   }
+
+  private func tellProblems() { api.streams.note(api.warnings(sampler.now(), sampler.kernel.health)) }
 
   // MARK: Running
 
@@ -220,6 +237,8 @@ final class Daemon {
     let isHealthy = counting.tick()
     if isHealthy { ServiceNotify.watchdog() }
     ServiceNotify.status(statusLine())
+    tellProblems()
+    api.streams.beat(isTick: true)
     // A long answer leaves holes that the allocator would keep: measured 180 MB after 200 000 points.
     process_return_memory()
     armMinute()
@@ -252,7 +271,10 @@ final class Daemon {
   private func reload() {
     // A reload before the start is over must not make it seem so.
     if isAnnounced { ServiceNotify.reloading() }
-    defer { if isAnnounced { ServiceNotify.ready(status: statusLine()) } }
+    defer {
+      if isAnnounced { ServiceNotify.ready(status: statusLine()) }
+      tellProblems()
+    }
     api.notices.removeAll { $0.code == "reload_refused" || $0.code == "restart_needed" }
     do {
       let new = try Configuration.load(file: file, environment: Main.environment())

@@ -112,6 +112,7 @@ extension Api {
       one(
         "iftally_links_ignored", .gauge, "Links that are there now and not counted, as rules say.",
         .integer(UInt64(ledger.decisions.count { $0.isIgnored }))),
+      one("iftally_streams", .gauge, "Clients that follow the event stream.", .integer(UInt64(streams.count))),
       count("iftally_loop_wakeups_total", "Returns of the event loop from its wait.", wakeUps()),
     ]
   }

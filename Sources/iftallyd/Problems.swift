@@ -19,6 +19,11 @@ struct RequestError: Error {
       detail: "\(name): \(detail)", remedy: remedy)
   }
 
+  static func unknownKind(_ word: Substring) -> RequestError {
+    .badParameter(
+      "kind", "there is no kind '\(word)'", remedy: "one of " + Kind.allCases.map(\.rawValue).joined(separator: ", "))
+  }
+
   static func unknownParameter(_ name: String, allowed: [String]) -> RequestError {
     RequestError(
       code: Problem.Code.unknownParameter, status: 400, title: "Unknown parameter",
@@ -48,7 +53,7 @@ struct RequestError: Error {
   static let notFound = RequestError(
     code: Problem.Code.notFound, status: 404, title: "No such route", detail: "nothing is served at this path",
     remedy: "GET /v1/status, /v1/interfaces, /v1/interfaces/NAME, /v1/usage, /v1/explain, /v1/totals, /v1/rules, "
-      + "/v1/changes, /v1/backup, /metrics or /")
+      + "/v1/changes, /v1/stream, /v1/backup, /metrics or /")
 
   static func methodNotAllowed(_ method: String, allowed: [String]) -> RequestError {
     RequestError(
@@ -65,6 +70,11 @@ struct RequestError: Error {
   static let busy = RequestError(
     code: Problem.Code.busy, status: 503, title: "Busy", detail: "the store is being copied for somebody else",
     remedy: "ask again in a moment", headers: [(name: "Retry-After", value: "5")])
+
+  static let tooManyStreams = RequestError(
+    code: Problem.Code.tooManyStreams, status: 503, title: "Too many streams",
+    detail: "\(Streams.most) clients follow the stream already", remedy: "end one of them, or ask again later",
+    headers: [(name: "Retry-After", value: "30")])
 
   static func storeUnavailable(_ error: StoreError) -> RequestError {
     RequestError(

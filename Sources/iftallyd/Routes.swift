@@ -51,6 +51,9 @@ extension Api {
     Route("/v1/explain", Api.explainParameters) { api, request, exchange throws(RequestError) in
       try api.explain(request.target.query, exchange)
     },
+    Route("/v1/stream", Api.streamParameters) { api, request, exchange throws(RequestError) in
+      try api.stream(request, exchange)
+    },
     Route("/v1/backup", isPresent: true) { api, request, exchange throws(RequestError) in
       try api.backup(request, exchange)
     },

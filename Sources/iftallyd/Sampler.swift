@@ -8,6 +8,8 @@ final class Sampler {
   /// The clocks as they stand.
   let now: () -> Moment
   var ledger: Ledger
+  /// Called after each sample and each reading of events, when the ledger may have news.
+  var observed: () -> Void = {}
 
   /// Samples taken, and how long the last took from the request to its being booked.
   private(set) var sampleCount: UInt64 = 0
@@ -78,6 +80,7 @@ final class Sampler {
     }
     sampleCount &+= 1
     lastDurationNanoseconds = now().boot - begun.boot
+    observed()
   }
 
   /// Puts other rules in force with a sample, so that what passed until then is counted under the old ones; when it fails,
@@ -156,6 +159,7 @@ final class Sampler {
       let moves = ledger.moves
       ledger.apply(drained.events, at: now())
       let hasMoved = ledger.moves != moves
+      defer { observed() }
       isBehind = isBehind || drained.overrun
       if isBehind {
         try sample()

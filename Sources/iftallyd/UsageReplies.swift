@@ -85,11 +85,7 @@ extension Api {
       case "interface": names += try interfaceNames(item.value)
       case "kind":
         for word in String(decoding: item.value, as: UTF8.self).split(separator: "+") {
-          guard let kind = Kind(rawValue: String(word)) else {
-            throw .badParameter(
-              "kind", "there is no kind '\(word)'",
-              remedy: "one of " + Kind.allCases.map(\.rawValue).joined(separator: ", "))
-          }
+          guard let kind = Kind(rawValue: String(word)) else { throw .unknownKind(word) }
           kinds.insert(kind)
         }
       case "label": labels.insert(String(decoding: item.value, as: UTF8.self))
@@ -119,7 +115,7 @@ extension Api {
   }
 
   /// The names that are joined in one value; a link whose own name holds the joint comes first.
-  private func interfaceNames(_ value: [UInt8]) throws(RequestError) -> [[UInt8]] {
+  func interfaceNames(_ value: [UInt8]) throws(RequestError) -> [[UInt8]] {
     if (try? slot(named: value)) != nil { return [value] }
     let names = value.split(separator: UInt8(ascii: "+"), omittingEmptySubsequences: false).map(Array.init)
     // A script's empty variable asks for nothing, and must not be answered with everything.

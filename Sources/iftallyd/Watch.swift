@@ -10,8 +10,8 @@ struct Watch {
   private var first: Moment?
   private var last: Moment?
 
-  /// Questions further apart than this have nothing to do with each other.
-  static let patience: Int64 = 10 * Moment.second
+  /// Questions further apart than this have nothing to do with each other: 10 seconds, and what timers are late by.
+  static let patience: Int64 = 10 * Moment.second + Moment.second / 2
   /// Questions that come within this are one.
   static let atOnce: Int64 = Moment.second / 2
   /// Between samples. A little more than a second, so that who asks every second is not made to wait for the next one.

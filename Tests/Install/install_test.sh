@@ -11,6 +11,7 @@ expected() { # PREFIX
   sort <<LIST
 ./etc/iftally/iftally.conf 644
 .$1/bin/iftally 755
+.$1/lib/systemd/system/iftally-alert.service 644
 .$1/lib/systemd/system/iftallyd-links.socket 644
 .$1/lib/systemd/system/iftallyd-tcp.socket 644
 .$1/lib/systemd/system/iftallyd.service 644
@@ -31,6 +32,7 @@ holds_what_is_expected() { diff <(expected "$PREFIX" | sort) <(present); }
 is_empty() { [ -z "$(present)" ] || { present; return 1; }; }
 unit_names_the_program() {
   grep -qx "ExecStart=$PREFIX/sbin/iftallyd" "$DESTDIR$PREFIX/lib/systemd/system/iftallyd.service" &&
+    grep -q "^ExecStart=$PREFIX/bin/iftally watch " "$DESTDIR$PREFIX/lib/systemd/system/iftally-alert.service" &&
     ! grep -r '@[A-Z]*@' "$DESTDIR$PREFIX/lib" "$DESTDIR/etc"
 }
 program_runs() { "$DESTDIR$PREFIX/bin/iftally" help; }
@@ -39,7 +41,7 @@ configuration_is_valid() { "$DESTDIR$PREFIX/sbin/iftallyd" --config "$DESTDIR/et
 for PREFIX in /usr/local /usr; do
   check "make install PREFIX=$PREFIX" make install
   check "it puts every file in its place, and no other" holds_what_is_expected
-  check "the unit starts the program that was installed" unit_names_the_program
+  check "the units start the programs that were installed" unit_names_the_program
   check "iftally runs from there" program_runs
   check "the configuration that comes with it is valid" configuration_is_valid
   check "make uninstall PREFIX=$PREFIX" make uninstall

@@ -35,6 +35,8 @@ final class ServerUnderTest {
   var held: [HTTPExchange] = []
   /// Answers each request; nil: later.
   var answer: (HTTPRequest) -> HTTPResponse? = { _ in .text("hello") }
+  /// Begins a stream with each request that is answered later, before the handler returns.
+  var begin: ((HTTPExchange) -> Void)?
 
   /// How often there was a reason to turn the server.
   private(set) var turns = 0
@@ -61,6 +63,7 @@ final class ServerUnderTest {
         requests.append(request)
         if let response = answer(request) { return .now(response) }
         held.append(exchange)
+        begin?(exchange)
         return .later
       })
     server.wantsTurn = { [unowned self] in isTurnWanted = true }

@@ -101,7 +101,7 @@ packages=$PWD/packages
 apt_get() { DEBIAN_FRONTEND=noninteractive apt-get -y --no-install-recommends "$@" </dev/null; }
 stranger() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
 active() { systemctl is-active -q iftallyd.service && systemctl is-active -q iftallyd.socket && systemctl is-active -q iftallyd-links.socket; }
-enabled() { [ "$(systemctl is-enabled iftallyd.service iftallyd.socket iftallyd-links.socket iftallyd-tcp.socket | xargs)" = "enabled enabled enabled disabled" ]; }
+enabled() { [ "$(systemctl is-enabled iftallyd.service iftallyd.socket iftallyd-links.socket iftallyd-tcp.socket iftally-alert.service | xargs)" = "enabled enabled enabled disabled disabled" ]; }
 process() { systemctl show -P MainPID iftallyd; }
 traffic() { local i; for i in {1..200}; do echo "$i of some packets" >/dev/udp/127.0.0.1/9; done 2>/dev/null || true; }
 counter() { cat /sys/class/net/lo/statistics/rx_bytes; }

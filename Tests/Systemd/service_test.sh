@@ -32,7 +32,7 @@ if [ "${1:-}" != inside ]; then
 
   check "the sandbox exposes no more than 1.2 of 10" exposure
   [ ! -e "$layer/exposure" ] || sed 's/^/          /' "$layer/exposure"
-  for script in ${IFTALLY_SYSTEMD_TESTS:-service continuity trouble upkeep}; do
+  for script in ${IFTALLY_SYSTEMD_TESTS:-service continuity trouble upkeep alert}; do
     say "== $script"
     echo "exec /opt/iftally-test/$tests/${script}_test.sh inside" >"$layer/run.sh"
     code=0

@@ -18,10 +18,10 @@ import Testing
 
   static let views = [
     "summary", "summary-loading", "interfaces", "interfaces-verbose", "days", "hours", "live", "live-lines", "status",
-    "status-troubled", "explain", "findings", "totals", "rules",
+    "status-troubled", "explain", "findings", "totals", "rules", "stream",
   ]
 
-  static let tables = views.filter { $0 != "live-lines" }
+  static let tables = views.filter { $0 != "live-lines" && $0 != "stream" }
 
   @Test("An output is what its golden file holds", arguments: views, styleNames)
   func golden(view: String, styleName: String) throws {
@@ -86,6 +86,7 @@ import Testing
     case "explain": return render(try reply(ExplainReply.self, view), style)
     case "totals": return render(try reply(TotalsReply.self, view), style)
     case "rules": return render(try reply(RulesReply.self, view), verbose: false, style)
+    case "stream": return try reply([StreamEvent].self, view).flatMap { streamLines($0, style) }
     case "findings": return render(findings, style)
     default: return render(try reply(UsageReply.self, view), style)
     }

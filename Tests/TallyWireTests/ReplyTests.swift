@@ -9,7 +9,7 @@ import Testing
     "A reply that was read is written again byte for byte",
     arguments: [
       "interfaces", "interface", "days", "hours", "yesterday", "this-month", "status", "status-troubled", "explain",
-      "problem", "totals", "changes", "rules",
+      "problem", "totals", "changes", "rules", "stream",
     ])
   func roundTrip(name: String) throws {
     let document = try golden(name)
@@ -22,6 +22,7 @@ import Testing
       case "changes": try encode(decode(ChangesReply.self, from: document))
       case "totals": try encode(decode(TotalsReply.self, from: document))
       case "rules": try encode(decode(RulesReply.self, from: document))
+      case "stream": try encode(decode([StreamEvent].self, from: document))
       case "problem": try encode(decode(Problem.self, from: document))
       default: try encode(decode(UsageReply.self, from: document))
       }

@@ -19,7 +19,7 @@ _iftally() {
   local selection='-i --interface --kind --label'
   local bounds='--from --to'
   local span="$bounds -l --limit"
-  local commands='live interfaces minutes fives hours days months years usage explain totals rules'
+  local commands='live watch interfaces minutes fives hours days months years usage explain totals rules'
   commands="$commands rename merge forget changes undo status doctor backup restore version help"
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
   local command='' options='' words='' prefix='' i
@@ -34,7 +34,8 @@ _iftally() {
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
       -i | --interface | --kind | --label | --from | --to | -l | --limit | -r | --resolution | -n | --count | \
-        --interval | --unit | --decimals | --socket | --timeout | --directory)
+        --interval | --unit | --decimals | --socket | --timeout | --directory | --on | \
+        --exec-timeout)
         i=$((i + 1))
         [ "${COMP_WORDS[i]}" != = ] || i=$((i + 1))
         ;;
@@ -55,16 +56,18 @@ _iftally() {
     --from | --to) words='today yesterday this-week this-month last-month this-year all now' ;;
     -r | --resolution) words='minute five_minutes hour day month year' ;;
     --unit) words='iec si bytes' ;;
+    --on) words='rates link reset gap problem' ;;
     --decimals) words='0 1 2 3' ;;
     --socket | --directory)
       compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(compgen -f -- "$word")
       return
       ;;
-    --label | -l | --limit | -n | --count | --interval | --timeout) return ;;
+    --label | -l | --limit | -n | --count | --interval | --timeout | --exec-timeout) return ;;
     *)
       case $command in
         '') options="$selection -a --all $figures $common" ;;
+        watch) options="--on --exec --exec-timeout -n --count --interval ${selection% --label} $figures $common" ;;
         live) options="-n --count --interval $selection $figures $common" ;;
         interfaces) options="-v --verbose $selection $figures $common" ;;
         minutes | fives | hours | days | months | years) options="$span $selection $figures $common" ;;

@@ -25,7 +25,7 @@ function __iftally_in
         end
         switch $token
             case -i --interface --kind --label --from --to -l --limit -r --resolution -n --count \
-                --interval --unit --decimals --socket --timeout --directory
+                --interval --unit --decimals --socket --timeout --directory --on --exec-timeout
                 set is_value yes
             case '-*'
             case '*'
@@ -37,12 +37,13 @@ function __iftally_in
 end
 
 set -l tables minutes fives hours days months years usage
-set -l traffic summary live interfaces $tables
+set -l traffic summary live watch interfaces $tables
 set -l spans $tables explain totals
 set -l times 'today yesterday this-week this-month last-month this-year all now'
 
 complete -c iftally -f
 complete -c iftally -n '__iftally_in summary help' -a live -d 'Rates each second'
+complete -c iftally -n '__iftally_in summary help' -a watch -d 'Follow what happens, run a program for it'
 complete -c iftally -n '__iftally_in summary help' -a interfaces -d 'What is known of each interface'
 complete -c iftally -n '__iftally_in summary help' -a minutes -d 'The last hour by minute'
 complete -c iftally -n '__iftally_in summary help' -a fives -d 'The last five hours by five minutes'
@@ -69,7 +70,7 @@ complete -c iftally -n '__iftally_in summary help' -a help -d 'Describe the comm
 complete -c iftally -n "__iftally_in $traffic" -s i -l interface -x -a '(__iftally_interfaces)' -d 'Only this one'
 complete -c iftally -n "__iftally_in $traffic" -l kind -x -d 'Only this kind' \
     -a 'wired wifi cellular tunnel bridge bond vlan virtual loopback other'
-complete -c iftally -n "__iftally_in $traffic" -l label -x -d 'Only what rules call so'
+complete -c iftally -n "__iftally_in summary live interfaces $tables" -l label -x -d 'Only what rules call so'
 complete -c iftally -n '__iftally_in summary' -s a -l all -d 'Interfaces that are gone too'
 complete -c iftally -n "__iftally_in $spans" -l from -x -a $times -d Start
 complete -c iftally -n "__iftally_in $spans" -l to -x -a $times -d End
@@ -82,8 +83,11 @@ complete -c iftally -n '__iftally_in explain' -l today -d Today
 complete -c iftally -n '__iftally_in explain' -l yesterday -d Yesterday
 complete -c iftally -n '__iftally_in explain' -l month -d 'This month'
 complete -c iftally -n '__iftally_in explain' -l year -d 'This year'
-complete -c iftally -n '__iftally_in live' -s n -l count -x -d 'Stop after so many readings'
-complete -c iftally -n '__iftally_in live' -l interval -x -d 'Seconds between readings, 0.2 to 3600'
+complete -c iftally -n '__iftally_in live watch' -s n -l count -x -d 'Stop after so many readings or events'
+complete -c iftally -n '__iftally_in live watch' -l interval -x -d 'Seconds between readings'
+complete -c iftally -n '__iftally_in watch' -l on -x -a 'rates link reset gap problem' -d 'Which events, a,b'
+complete -c iftally -n '__iftally_in watch' -l exec-timeout -x -d 'End it after so many seconds'
+complete -c iftally -n '__iftally_in watch' -l exec -d 'Run what follows -- for each'
 complete -c iftally -n '__iftally_in interfaces rules status' -s v -l verbose -d 'Everything that is known'
 complete -c iftally -n '__iftally_in backup restore' -F
 complete -c iftally -n '__iftally_in backup' -s f -l force -d 'Replace a file that is there'

@@ -30,6 +30,9 @@ struct chttp_hooks {
   void (*gone)(void *context, struct chttp_request *request);
   // A request that waited has its answer: chttp_run must be called, although the descriptor is quiet.
   void (*wake)(void *context);
+  // The client of a stream can take more: up to `size` bytes go to `bytes`. Returns how many, 0 for none yet
+  // (chttp_more tells when), or -1 for the end of the stream.
+  ssize_t (*next)(void *context, struct chttp_request *request, uint8_t *bytes, size_t size);
 };
 
 struct chttp_header {
@@ -85,5 +88,13 @@ int chttp_respond(struct chttp_request *request, unsigned status, const struct c
 // request's from here on, also on failure.
 int chttp_respond_file(struct chttp_request *request, unsigned status, const struct chttp_header *headers, size_t count,
                        int descriptor, uint64_t length);
+// The same with a body that the hook `next` gives piece by piece, as fast as the client takes it and without a length.
+// While the hook has none it costs nothing, and a client that has gone is not noticed.
+int chttp_respond_stream(struct chttp_request *request, unsigned status, const struct chttp_header *headers,
+                         size_t count);
+// The hook `next` has something again, or the end. Does nothing when the client has not taken the last piece yet.
+void chttp_more(struct chttp_request *request);
+// The client has closed its connection; of TCP that is seen by writing alone.
+bool chttp_is_deserted(struct chttp_request *request);
 
 #endif
