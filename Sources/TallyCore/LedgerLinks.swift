@@ -56,7 +56,9 @@ extension Ledger {
   /// Takes over what the kernel says of a present link now: a live rename is followed, and the rules are asked again.
   ///
   /// `told`: its counters of the same moment, for when the rules book it elsewhere from then on.
-  mutating func update(_ new: LinkFacts, at position: Int, told: LinkCounters? = nil, isOpening: Bool = false, _ now: Moment) {
+  mutating func update(
+    _ new: LinkFacts, at position: Int, told: LinkCounters? = nil, isOpening: Bool = false, _ now: Moment
+  ) {
     let slot = lives[position].slot
     let known = records[slot].name
     var new = new
