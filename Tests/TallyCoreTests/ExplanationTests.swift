@@ -104,7 +104,10 @@ extension Explanation {
 
   @Test("lives beyond the limit are put together, and add up all the same")
   func bounded() {
-    let lives = (0..<500).map { life(UInt32($0), start + $0 * 60, start + $0 * 60 + 59, counted: UInt64($0)) }
+    let lives = (0..<500).map { (number: Int64) in
+      let opened = start + number * 60
+      return life(UInt32(number), opened, opened + 59, counted: UInt64(number))
+    }
     let sum = lives.reduce(0) { $0 + ($1.booked?.amounts?.rxBytes ?? 0) }
     let explanation = explain(lives, days: [row(.day, start, sum)], mostLives: 3)
     #expect(explanation.earlierLives == 497)

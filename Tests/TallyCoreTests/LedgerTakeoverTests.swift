@@ -51,8 +51,8 @@ struct LedgerTakeoverTests {
     let begun = (kernel.utc - 60 * Moment.second) / Moment.second / 60 * 60
     let earlier = daemon.rows("eth0").filter { $0.start < begun }.map(\.amounts.rxBytes).reduce(0, +)
     #expect((1000...1007).contains(earlier))
-    let absences = daemon.gaps.filter { $0.reason == .notRunning }
-    #expect(absences.map { $0.to - $0.from } == [600])
+    let absences = daemon.gaps.filter { $0.reason == .notRunning }.map { $0.to - $0.from }
+    #expect(absences == [600])
   }
 
   @Test("links that came and went without the store are put to their history, or begin one")
@@ -72,7 +72,8 @@ struct LedgerTakeoverTests {
     #expect(ids == [1, 2, 3])
     let lives = daemon.incarnations.filter { $0.link == 2 }
     #expect(lives.count == 2)
-    #expect(lives.allSatisfy { $0.closed != nil })
+    let areClosed = lives.allSatisfy { $0.closed != nil }
+    #expect(areClosed)
   }
 
   @Test("what each life is told to have counted adds up to the total, on both sides of the opening")
@@ -133,8 +134,8 @@ struct LedgerTakeoverTests {
     for (name, truth) in zip(["eth0", "old0", "new0"], kernel.truth) { #expect(daemon.total(name) == truth) }
     #expect(daemon.record("old0")?.resets == 0)
     #expect(daemon.record("old0")?.baseline == nil)
-    let lives = daemon.incarnations.filter { $0.link == 2 }
-    #expect(lives.map { $0.closed == nil } == [false])
+    let lives = daemon.incarnations.filter { $0.link == 2 }.map { $0.closed == nil }
+    #expect(lives == [false])
   }
 
   @Test("a link that died just before the links were listed is counted to its end")
@@ -187,7 +188,8 @@ struct LedgerTakeoverTests {
     let written = ledger.takeCommit(sequence: 1)
     let commit = try #require(written)
     #expect(commit.links.count == 2)
-    #expect(commit.links.allSatisfy { $0.baseline != nil })
+    let arePresent = commit.links.allSatisfy { $0.baseline != nil }
+    #expect(arePresent)
     #expect(commit.gaps.map(\.reason) == [.historyLost])
   }
 
@@ -227,7 +229,8 @@ struct LedgerTakeoverTests {
     let taken = ledger.takeOver(copy, waiting: nil, committed: later)
     #expect(taken.outcome == .continued)
     #expect(ledger.uncommittedGaps.map(\.reason) == [.historyLost])
-    #expect(ledger.uncommittedGaps.map { $0.to - $0.from } == [601])
+    let lengths = ledger.uncommittedGaps.map { $0.to - $0.from }
+    #expect(lengths == [601])
 
     var foreign = copy
     foreign.links[0].firstSeen -= 1

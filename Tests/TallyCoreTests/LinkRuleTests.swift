@@ -3,12 +3,13 @@ import Testing
 
 @testable import TallyCore
 
-private func link(_ name: String, _ change: (inout LinkFacts) -> Void = { _ in }) -> LinkFacts {
+private func link(_ name: String, driver: String = "", _ change: (inout LinkFacts) -> Void = { _ in }) -> LinkFacts {
   var facts = LinkFacts()
   facts.ifindex = 7
   facts.hardwareType = 1
   facts.hasDevice = true
   facts.name = LinkName(escaped: name)
+  facts.driver = driver
   change(&facts)
   return facts
 }
@@ -24,6 +25,10 @@ private func rule(
   }
   change(&rule.set)
   return rule
+}
+
+private func matches(_ rule: LinkRule, _ facts: LinkFacts) -> Bool {
+  rule.matches(facts, classify(facts), master: nil)
 }
 
 @Suite("Rules")
@@ -70,18 +75,18 @@ struct LinkRuleTests {
   @Test("all that a rule asks for must fit, of each one alternative")
   func allMustFit() {
     let modem = rule("modem", [.name: "usb* wwan*", .driver: "rndis_host"])
-    #expect(modem.matches(link("usb0") { $0.driver = "rndis_host" }, classify(link("usb0")), master: nil))
-    #expect(modem.matches(link("wwan1") { $0.driver = "rndis_host" }, classify(link("usb0")), master: nil))
-    #expect(!modem.matches(link("usb0") { $0.driver = "r8152" }, classify(link("usb0")), master: nil))
-    #expect(!modem.matches(link("usb0"), classify(link("usb0")), master: nil))
+    #expect(matches(modem, link("usb0", driver: "rndis_host")))
+    #expect(matches(modem, link("wwan1", driver: "rndis_host")))
+    #expect(!matches(modem, link("usb0", driver: "r8152")))
+    #expect(!matches(modem, link("usb0")))
   }
 
   @Test("an exclamation mark takes what no alternative fits, also where there is nothing")
   func negation() {
     let others = rule("others", [.driver: "e1000e r8152"], negated: true)
-    #expect(!others.matches(link("a") { $0.driver = "r8152" }, classify(link("a")), master: nil))
-    #expect(others.matches(link("a") { $0.driver = "igb" }, classify(link("a")), master: nil))
-    #expect(others.matches(link("a"), classify(link("a")), master: nil))
+    #expect(!matches(others, link("a", driver: "r8152")))
+    #expect(matches(others, link("a", driver: "igb")))
+    #expect(matches(others, link("a")))
   }
 
   @Test("every field is asked of its own fact")
