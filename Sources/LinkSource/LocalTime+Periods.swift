@@ -36,10 +36,11 @@ package enum PeriodError: Error, Hashable, Sendable, CustomStringConvertible {
 /// given. Weeks start on Monday.
 ///
 /// `from` counts from the start of what it names, `to` up to its end. Without `to`: a word that names a period is that
-/// period, all else reaches until now. Without `from`: all up to `to`. `now` is in UTC seconds.
+/// period, all else reaches until now, with what this second has brought. Without `from`: all up to `to`. `now` is in UTC
+/// seconds.
 package func parsePeriod(from: String?, to: String?, now: Int64) throws(PeriodError) -> Period {
   let start: Span = if let from { try parse(from, now: now) } else { Word.all.span(now: now) }
-  let end: Int64 = if let to { try parse(to, now: now).to } else { start.isNamed ? start.to : now }
+  let end: Int64 = if let to { try parse(to, now: now).to } else { start.isNamed ? start.to : now + 1 }
   guard start.from <= end else { throw .endsBeforeItStarts(from: start.from, to: end) }
   return Period(from: start.from, to: end)
 }
@@ -77,8 +78,8 @@ private enum Word: String, CaseIterable {
     case .thisMonth: return span(.month, 0, 1)
     case .lastMonth: return span(.month, -1, 0)
     case .thisYear: return span(.year, 0, 1)
-    case .all: return Span(from: 0, to: now)
-    case .now: return Span(from: now, to: now)
+    case .all: return Span(from: 0, to: now + 1)
+    case .now: return Span(from: now, to: now + 1)
     }
   }
 }

@@ -152,7 +152,9 @@ extension Api {
       }
       resolution = known
     } else {
-      resolution = to - from <= 2 * 86400 ? .hour : to - from <= 93 * 86400 ? .day : .month
+      // What reaches until now ends after this second.
+      let length = to - from - 1
+      resolution = length <= 2 * 86400 ? .hour : length <= 93 * 86400 ? .day : .month
     }
     // All of it is also what a clock that was wrong put before the beginning or after the present.
     if single["from"] == "all", single["to"] == nil { return (0, UsageRequest.endOfTime, resolution) }

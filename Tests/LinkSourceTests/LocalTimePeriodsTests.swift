@@ -30,8 +30,19 @@ extension LocalTimeTests {
       ("this-week", midnight - 2 * day, midnight + 5 * day),
       ("this-month", midnight - 19 * day, midnight + 12 * day),
       ("last-month", midnight - 49 * day, midnight - 19 * day),
-      ("this-year", 1_767_222_000, 1_798_758_000), ("all", 0, now), ("now", now, now),
+      ("this-year", 1_767_222_000, 1_798_758_000), ("all", 0, now + 1), ("now", now, now + 1),
     ] { #expect(try period(word) == Period(from: from, to: to), "\(word)") }
+  }
+
+  @Test("until now is with what this second has brought, also in the first of a minute")
+  func presentSecond() throws {
+    let minute = now / 60 * 60
+    for text in ["2h", "2026-05-01", "all", "now"] {
+      let end = try inZone("Europe/Berlin") { try parsePeriod(from: text, to: nil, now: minute).to }
+      #expect(end > minute)
+    }
+    let until = try inZone("Europe/Berlin") { try parsePeriod(from: "2h", to: "now", now: minute).to }
+    #expect(until > minute)
   }
 
   @Test("durations reach back from now")
@@ -39,9 +50,9 @@ extension LocalTimeTests {
     for (text, seconds) in [("90m", 5400), ("24h", 86_400), ("7d", 604_800), ("2w", 1_209_600), ("1m", 60)]
       as [(String, Int64)]
     {
-      #expect(try period(text) == Period(from: now - seconds, to: now))
+      #expect(try period(text) == Period(from: now - seconds, to: now + 1))
     }
-    #expect(try period("9999999w") == Period(from: 0, to: now))
+    #expect(try period("9999999w") == Period(from: 0, to: now + 1))
   }
 
   @Test("dates and times of ISO 8601, with and without an offset")
@@ -52,7 +63,7 @@ extension LocalTimeTests {
       ("2026-05-20t00:00:00.999", midnight), ("2026-05-20T00:00:00+02:00", midnight), ("2026-05-20T00:00+02", midnight),
       ("2026-05-20T00:00:00 02:00", midnight), ("2026-05-20T00:00+0200", midnight), ("2026-05-19T22:00:00Z", midnight),
       ("2026-05-19T22:00z", midnight), ("2026-05-19T17:00-05:00", midnight), ("1970-01-01", 0),
-    ] { #expect(try period(text) == Period(from: from, to: now), "\(text)") }
+    ] { #expect(try period(text) == Period(from: from, to: now + 1), "\(text)") }
   }
 
   @Test("local times that the clock skips or shows twice are the change and the first")
@@ -68,10 +79,10 @@ extension LocalTimeTests {
   @Test("from counts from its start, to up to its end")
   func fromAndTo() throws {
     let day: Int64 = 86_400
-    #expect(try period(from: nil, to: nil) == Period(from: 0, to: now))
+    #expect(try period(from: nil, to: nil) == Period(from: 0, to: now + 1))
     #expect(try period(from: nil, to: "yesterday") == Period(from: 0, to: midnight))
     #expect(try period(from: "2026-05-18", to: "2026-05-19") == Period(from: midnight - 2 * day, to: midnight))
-    #expect(try period(from: "2026-05-18", to: "now") == Period(from: midnight - 2 * day, to: now))
+    #expect(try period(from: "2026-05-18", to: "now") == Period(from: midnight - 2 * day, to: now + 1))
     #expect(try period(from: "7d", to: "24h") == Period(from: now - 7 * day, to: now - day))
     #expect(try period(from: "yesterday", to: nil) == Period(from: midnight - day, to: midnight))
     #expect(try period(from: "yesterday", to: "today") == Period(from: midnight - day, to: midnight + day))
@@ -111,6 +122,6 @@ extension LocalTimeTests {
       throws: PeriodError.endsBeforeItStarts(from: midnight, to: midnight - 86_400),
       performing: { try period(from: "today", to: "2026-05-18") })
     #expect(
-      message("2030-01-01").hasPrefix("the period ends (2026-05-20T15:30:10+02:00) before it starts (2030-01-01T00"))
+      message("2030-01-01").hasPrefix("the period ends (2026-05-20T15:30:11+02:00) before it starts (2030-01-01T00"))
   }
 }
