@@ -25,6 +25,9 @@ final class History {
   private(set) var failureCount: UInt64 = 0
   /// The moment up to which everything is committed.
   private(set) var committed: Moment?
+  /// The same of the last store that held anything: a new one that was taken away again before its first commit leaves
+  /// what the one before it holds.
+  private var held: Moment?
   /// Gaps that concern every link, for the coverage of totals, newest last.
   private(set) var gaps: [Gap] = []
 
@@ -32,7 +35,7 @@ final class History {
   var isHeld = false
 
   /// Called when the store was opened after the start: brings the ledger together with it, and gives back what is to be
-  /// written. `waiting` is what no store has; `committed` is the last moment that one has.
+  /// written. `waiting` is what no store has; `committed` is the last moment that one had.
   var takeOver: (_ opening: StoreOpening, _ waiting: Commit?, _ committed: Moment?) -> Commit? =
     { _, waiting, _ in waiting }
   /// Called when the store's trouble begins or is another one, and with nil when it is over.
@@ -107,6 +110,7 @@ final class History {
     self.watermarks = state?.watermarks ?? watermarks
     sequence = state?.sequence ?? 0
     committed = state?.lastMoment
+    held = committed
     isOpen = workers != nil && state != nil
     beganWithoutStore = !isOpen
     condition = isOpen ? .ok : .memoryOnly(reason ?? StoreError(.unavailable, "there is no store"))
@@ -240,6 +244,7 @@ final class History {
     (inFlight, inFlightSince) = (nil, nil)
     sequence = number
     committed = commit.at
+    held = commit.at
     mark?.commits(commit.at)
     commitCount &+= 1
     failuresInARow = 0
@@ -304,13 +309,14 @@ final class History {
     switch outcome {
     case .failure(let error): change(to: .memoryOnly(error))
     case .success(let opening):
-      waiting = takeOver(opening, waiting, committed)
+      waiting = takeOver(opening, waiting, held)
       if waiting == nil { waitingSince = nil }
       recall(waiting?.gaps ?? [])
       isOpen = true
       sequence = opening.state.sequence
       watermarks = opening.state.watermarks
       committed = opening.state.lastMoment
+      held = committed ?? held
       openings += 1
       change(to: .ok)
       // The links that they are about may have other numbers now.

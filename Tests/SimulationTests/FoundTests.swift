@@ -21,6 +21,18 @@ struct FoundTests {
     #expect(World.everything.play(steps, seed: 11) == nil)
   }
 
+  @Test("a file that is put back before the new one holds anything goes on, without a label")
+  func putBackAtOnce() {
+    let steps = [
+      Step(.moveOut, 9_740_026_713_964_406_336), Step(.push, 17_623_180_943_994_003_812),
+      Step(.ask, 5_390_451_324_196_905_697), Step(.ask, 18_050_311_648_648_355_847),
+      Step(.wait, 17_154_789_611_828_696_084), Step(.clock, 16_337_923_031_723_739_776),
+      Step(.vanish, 15_457_297_386_019_392_651), Step(.delete, 2_205_375_476_044_239_075),
+      Step(.comeBack, 17_744_220_667_138_042_641),
+    ]
+    #expect(World.nothingUnseen.play(steps, seed: 1_001_663) == nil)
+  }
+
   @Test("a rename between a list and the events after it stays")
   func renamedMeanwhile() {
     let steps = [
