@@ -12,6 +12,8 @@ struct Authority {
   /// nil: there is no such group on this machine.
   var id: UInt32?
 
+  func admits(_ peer: PeerCredentials) -> Bool { peer.uid == 0 || id.map(peer.belongs(to:)) ?? false }
+
   /// The user who asks, when that one may; only a Unix socket tells who asks.
   func check(_ request: HTTPRequest) throws(RequestError) -> UInt32 {
     guard let peer = request.peer else {
@@ -19,7 +21,7 @@ struct Authority {
         "changes are taken over the Unix socket alone, where the kernel says who asks",
         remedy: "ask over the Unix socket, as root or as a member of the group \(group)")
     }
-    if peer.uid == 0 || id.map(peer.belongs(to:)) ?? false { return peer.uid }
+    if admits(peer) { return peer.uid }
     guard id != nil else {
       throw .forbidden(
         "changes are for root alone: there is no group '\(group)' on this machine, and you are the user \(peer.uid)",

@@ -139,10 +139,7 @@ final class Counting {
   }
 
   func commit() {
-    // A store says when every link was read last: an event tells of one alone, and what the others counted before it
-    // would be placed after it by a process that goes on from there. So would what a new one has counted since its birth.
-    if sampler.ledger.lastMoment != sampler.ledger.lastSample || sampler.ledger.hasUnread { sampler.attemptSample() }
-    noteStandings()
+    readAll()
     let now = sampler.now().boot
     if mustWait(at: now) { return }
     lastCommit = now
@@ -158,8 +155,7 @@ final class Counting {
     if sampler.ledger.isUndated {
       return then(StoreError(.unavailable, "nothing is stored until the wall clock is set"))
     }
-    if sampler.ledger.lastMoment != sampler.ledger.lastSample || sampler.ledger.hasUnread { sampler.attemptSample() }
-    noteStandings()
+    readAll()
     let clockStepped = sampler.now().boot < cautiousUntil
     history.write(change, sampler, clockStepped: clockStepped) { [self] error in
       if error != nil { return then(error) }
@@ -177,6 +173,13 @@ final class Counting {
       noteStandings()
       history.write(nil, sampler, clockStepped: clockStepped) { _ in then(nil) }
     }
+  }
+
+  /// A store says when every link was read last: an event tells of one alone, and what the others counted before it would
+  /// be placed after it by a process that goes on from there. So would what a new one has counted since its birth.
+  private func readAll() {
+    if sampler.ledger.lastMoment != sampler.ledger.lastSample || sampler.ledger.hasUnread { sampler.attemptSample() }
+    noteStandings()
   }
 
   /// Until the clock is set what was counted under it can be dated right only as long as it is not stored: it waits, but

@@ -50,16 +50,11 @@ final class History {
   private let workers: (any StoreQueue)?
   let retention = Retention()
   private var sequence: UInt64
-  private var inFlight: Commit?
+  private var backlog = Backlog()
   /// Who waits to hear of the commit in flight.
   private var making: Making?
   /// What waits for its turn between two commits.
   private var jobs: [() -> Void] = []
-  /// Failed or not yet submitted, older than anything in the ledger.
-  private var waiting: Commit?
-  /// The last moments of the oldest commits in both.
-  private var inFlightSince: Moment?
-  private var waitingSince: Moment?
   /// How often the store was opened while counting went on.
   private var openings = 0
 
@@ -73,8 +68,6 @@ final class History {
   private var boot: Int64 = 0
   private var nextOpening = Int64.min
   private var openingPause = History.firstPause
-  /// Written, but perhaps not seen by a query that began before.
-  private var written: [Commit] = []
   private var questions: [UInt64: (since: UInt64, then: (Answer) -> Void)] = [:]
   private var nextToken: UInt64 = 1
   private var lastRetentionHour: Int64 = 0
@@ -120,16 +113,16 @@ final class History {
   var isFounded: Bool { beganWithoutStore || committed != nil || failureCount > 0 || isHeld }
 
   /// The last moment of the oldest commit that is not in the store yet; nil when none waits.
-  var pendingSince: Moment? { inFlightSince ?? waitingSince }
+  var pendingSince: Moment? { backlog.since }
 
   /// A commit is on its way to the disk.
-  var isCommitting: Bool { inFlight != nil }
+  var isCommitting: Bool { backlog.inFlight != nil }
 
   /// There is more to commit than the store was given.
-  var isBehind: Bool { waiting != nil }
+  var isBehind: Bool { backlog.waiting != nil }
 
   /// Rows that wait to be written.
-  var pendingRows: Int { (waiting?.rows.count ?? 0) + (inFlight?.rows.count ?? 0) }
+  var pendingRows: Int { backlog.rowCount }
 
   // MARK: Committing
 
@@ -142,14 +135,9 @@ final class History {
     guard let now = sampler.ledger.lastMoment else { return }
     if !clockStepped { sampler.ledger.deleteForgotten(before: now.utcSeconds - keepsForgotten) }
     let age = committed.flatMap(now.elapsed(since:)) ?? .max
-    guard sampler.ledger.hasUncommitted || waiting != nil || age >= History.heartbeat else { return }
+    guard sampler.ledger.hasUncommitted || isBehind || age >= History.heartbeat else { return }
     guard let commit = takeCommit(sampler, at: now) else { return }
-    guard let workers, isOpen, inFlight == nil else {
-      var commit = commit
-      commit.compact()
-      waiting = commit
-      return
-    }
+    guard let workers, isOpen, !isCommitting else { return backlog.hold(commit) }
     submit(
       commit, to: workers, sampler.ledger, clockStepped: clockStepped,
       wake: !isFounded || !questions.isEmpty || failuresInARow > 0)
@@ -184,11 +172,7 @@ final class History {
   private func takeCommit(_ sampler: Sampler, at now: Moment) -> Commit? {
     guard var commit = sampler.ledger.takeCommit(sequence: sequence + 1) else { return nil }
     keepGaps(gaps + commit.gaps)
-    waitingSince = waitingSince ?? now
-    if let earlier = waiting {
-      commit.absorb(earlier)
-      waiting = nil
-    }
+    backlog.join(&commit, at: now)
     return commit
   }
 
@@ -197,7 +181,7 @@ final class History {
   ) {
     var commit = commit
     plan(&commit, at: commit.at.utcSeconds, ledger.calendar, clockStepped: clockStepped)
-    (inFlight, inFlightSince, waitingSince) = (commit, waitingSince, nil)
+    backlog.send(commit)
     mark?.submits(commit.at, vethEnds: ledger.vethEnds)
     workers.submit(commit, wake: wake)
   }
@@ -234,14 +218,12 @@ final class History {
       case .copied, .checked: upkeepDone(result)
       }
     }
-    let oldest = questions.values.map(\.since).min() ?? sequence
-    written.removeAll { $0.sequence <= oldest }
-    while inFlight == nil, !jobs.isEmpty { jobs.removeFirst()() }
+    backlog.forget(upTo: questions.values.map(\.since).min() ?? sequence)
+    while !isCommitting, !jobs.isEmpty { jobs.removeFirst()() }
   }
 
   private func succeeded(_ number: UInt64) {
-    guard let commit = inFlight, commit.sequence == number else { return }
-    (inFlight, inFlightSince) = (nil, nil)
+    guard let commit = backlog.succeeded(number, isKept: !questions.isEmpty) else { return }
     sequence = number
     committed = commit.at
     held = commit.at
@@ -251,8 +233,7 @@ final class History {
     openingPause = History.firstPause
     if isOpen { change(to: .ok) }
     for fold in commit.folds { watermarks[fold.tier] = fold.end }
-    if !questions.isEmpty { written.append(commit) }
-    if written.count > History.mostWritten { refuseQuestions(History.unanswered) }
+    if backlog.written.count > History.mostWritten { refuseQuestions(History.unanswered) }
     tellMaker(nil)
   }
 
@@ -266,16 +247,7 @@ final class History {
     failureCount &+= 1
     failuresInARow += 1
     change(to: .failing(error))
-    if let commit = making?.unchanged ?? inFlight {
-      if var later = waiting {
-        later.absorb(commit)
-        waiting = later
-      } else {
-        waiting = commit
-      }
-      waitingSince = inFlightSince
-      (inFlight, inFlightSince) = (nil, nil)
-    }
+    backlog.failed(leaving: making?.unchanged)
     switch error.kind {
     // The file was taken away, is damaged or holds another commit: what is there now is found out by opening it again.
     case .vanished, .corrupt, .unavailable, .refused: isOpen = false
@@ -309,9 +281,8 @@ final class History {
     switch outcome {
     case .failure(let error): change(to: .memoryOnly(error))
     case .success(let opening):
-      waiting = takeOver(opening, waiting, held)
-      if waiting == nil { waitingSince = nil }
-      recall(waiting?.gaps ?? [])
+      backlog.replaceWaiting(with: takeOver(opening, backlog.waiting, held))
+      recall(backlog.waiting?.gaps ?? [])
       isOpen = true
       sequence = opening.state.sequence
       watermarks = opening.state.watermarks
@@ -341,27 +312,26 @@ final class History {
     nextOpening = .min
     openIfDue()
     // Were the one being written to fail, a commit behind it would be refused: the last one has to hold both.
-    if inFlight != nil || isOpening { workers.waitForCommits(deadlineSeconds: deadlineSeconds / 2) }
+    if isCommitting || isOpening { workers.waitForCommits(deadlineSeconds: deadlineSeconds / 2) }
     collect()
     guard isOpen else {
       _ = workers.stop(commit: nil, deadlineSeconds: isOpening ? 1 : deadlineSeconds / 2)
       let stuck = StoreError(.busy, "the store was not opened within \(deadlineSeconds / 2) s")
       return unwritten(isOpening ? stuck : condition.error ?? stuck, sampler)
     }
-    let last = sampler.ledger.takeCommit(sequence: sequence + (inFlight == nil ? 1 : 2))
-    var commit = last
-    if let earlier = waiting {
-      commit?.absorb(earlier)
-      waiting = nil
+    var commit = sampler.ledger.takeCommit(sequence: sequence + (isCommitting ? 2 : 1))
+    if var last = commit {
+      backlog.join(&last, at: last.at)
+      commit = last
     }
     // Should that one be stored after all, this one must not take its change back.
-    if inFlight != nil, let change = making?.change {
+    if isCommitting, let change = making?.change {
       let records = sampler.ledger.records(with: change)
       commit?.put(records, of: change)
     }
     if let commit { mark?.submits(commit.at, vethEnds: sampler.ledger.vethEnds) }
     let (results, finished) = workers.stop(commit: commit, deadlineSeconds: deadlineSeconds / 2)
-    waiting = commit
+    backlog.replaceWaiting(with: commit)
     for case .failed(_, let error) in results { return unwritten(error, sampler) }
     if finished { return nil }
     return unwritten(StoreError(.busy, "the store did not finish its last commit within \(deadlineSeconds) s"), sampler)
@@ -399,7 +369,7 @@ final class History {
   private func refuseQuestions(_ error: StoreError) {
     let refused = questions.values
     questions = [:]
-    written = []
+    backlog.forget(upTo: .max)
     for question in refused { question.then(.failure(error)) }
   }
 
@@ -412,23 +382,12 @@ final class History {
   /// Adds to a reply of the store what came after it.
   func complete(_ stored: UsageRows, ledger: Ledger, from: Int64, to: Int64) -> UsageRows {
     var all = stored
-    var later = written.filter { $0.sequence > stored.sequence }
-    if let inFlight, inFlight.sequence > stored.sequence { later.append(inFlight) }
-    if let waiting { later.append(waiting) }
-    for commit in later {
-      let rows = commit.rows.filter { $0.start >= from && $0.start < to }
-      all.rows += rows
-      all.detail += rows
-      all.clockSteps += commit.clockSteps.filter { $0.touches(from: from, to: to) }
-      all.gaps += commit.gaps.filter { $0.from < to && $0.to > from }
-      all.incarnations += commit.incarnations
+    for commit in backlog.after(stored.sequence) {
+      all.add(commit.rows, commit.clockSteps, commit.gaps, commit.incarnations, from: from, to: to)
     }
-    let rows = ledger.uncommittedRows.filter { $0.start >= from && $0.start < to }
-    all.rows += rows
-    all.detail += rows
-    all.clockSteps += ledger.uncommittedSteps.filter { $0.touches(from: from, to: to) }
-    all.gaps += ledger.uncommittedGaps.filter { $0.from < to && $0.to > from }
-    all.incarnations += ledger.uncommittedIncarnations
+    all.add(
+      ledger.uncommittedRows, ledger.uncommittedSteps, ledger.uncommittedGaps, ledger.uncommittedIncarnations,
+      from: from, to: to)
     all.incarnations = lastReports(of: all.incarnations)
     return all
   }

@@ -83,7 +83,6 @@ extension Api {
 
   /// Root, the daemon's own user and the group of those who may change things; over TCP nobody.
   private func isTrusted(_ peer: PeerCredentials?) -> Bool {
-    guard let peer else { return false }
-    return peer.uid == 0 || peer.uid == geteuid() || authority.id.map(peer.belongs(to:)) ?? false
+    peer.map { authority.admits($0) || $0.uid == geteuid() } ?? false
   }
 }

@@ -22,7 +22,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from Lab import links  # noqa: E402
 from Lab.daemon import Daemon, wait_for  # noqa: E402
 from Lab.preload import small_queue  # noqa: E402
-from Lab.programs import missing, must_run, record  # noqa: E402
+from Lab.programs import conclude, missing, must_run  # noqa: E402
 from Lab.space import Lab, batch, ip  # noqa: E402
 from Lab.traffic import ETHERTYPE, PACKET_QDISC_BYPASS, SOL_PACKET, SOMEBODY  # noqa: E402
 from Lab.truth import Counters, read_counters  # noqa: E402
@@ -230,13 +230,7 @@ def main():
     with Lab() as lab:
         outcome, daemon = churn(lab, arguments.cycles, arguments.seed, arguments.pauses)
         print(outcome.summary())
-        wrong = outcome.wrong()
-        for sentence in wrong[:40]:
-            print("WRONG", sentence)
-        if wrong:
-            print(daemon.log()[-4000:])
-        record(0 if wrong else 1, 1 if wrong else 0)
-        sys.exit(1 if wrong else 0)
+        conclude(outcome.wrong(), daemon)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from EndToEnd.churn import FRAME, _sender  # noqa: E402
 from Lab.daemon import Daemon, wait_for  # noqa: E402
-from Lab.programs import missing, must_run, record  # noqa: E402
+from Lab.programs import conclude, missing, must_run  # noqa: E402
 from Lab.space import Lab, batch, ip  # noqa: E402
 from Lab.traffic import ETHERTYPE  # noqa: E402
 from Lab.truth import Counters, read_counters  # noqa: E402
@@ -115,12 +115,7 @@ def main():
         print(f"database after the end: {database} bytes")
         if database > MOST_BYTES:
             wrong.append(f"the database has {database} bytes")
-        for sentence in wrong:
-            print("WRONG", sentence)
-        if wrong:
-            print(daemon.log()[-4000:])
-        record(0 if wrong else 1, 1 if wrong else 0)
-        sys.exit(1 if wrong else 0)
+        conclude(wrong, daemon)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Where the programs under test and their tools are, and what is missing to run a test at all."""
 import os
 import shutil
+import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -31,6 +32,16 @@ def record(passed, failed):
     if os.environ.get("IFTALLY_RESULTS"):
         with open(os.environ["IFTALLY_RESULTS"], "a") as handle:
             handle.write(f"{passed} {failed} 0\n")
+
+
+def conclude(wrong, daemon):
+    """Ends a check of its own: prints what was wrong with the end of the daemon's log, and exits accordingly."""
+    for sentence in wrong[:40]:
+        print("WRONG", sentence)
+    if wrong:
+        print(daemon.log()[-4000:])
+    record(0 if wrong else 1, 1 if wrong else 0)
+    sys.exit(1 if wrong else 0)
 
 
 PACKAGES = {"ip": "iproute2", "setpriv": "util-linux"}

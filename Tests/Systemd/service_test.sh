@@ -48,22 +48,7 @@ if [ "${1:-}" != inside ]; then
   exit
 fi
 
-socket=/run/iftally/iftally.sock
-stranger() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
-ask() { curl -sS --max-time 10 --unix-socket $socket "http://localhost$1"; }
-# field EXPRESSION: printed, of the object `reply` on stdin.
-field() { python3 -c "import json, sys; reply = json.load(sys.stdin); print($1)"; }
-active() { systemctl is-active -q iftallyd; }
-process() { systemctl show -P MainPID iftallyd; }
-log_says() { # what the journal holds of the service so far
-  local _
-  for _ in {1..50}; do
-    journalctl -q -u iftallyd --no-pager | grep -q -- "$1" && return
-    sleep 0.1
-  done
-  journalctl -q -u iftallyd --no-pager
-  return 1
-}
+. "$(dirname "$0")/machine.sh"
 traffic() { local i; for i in {1..200}; do echo "$i of some packets" >/dev/udp/127.0.0.1/9; done 2>/dev/null || true; }
 counter() { cat /sys/class/net/lo/statistics/rx_bytes; }
 # A figure may be a tenth of a second old.
