@@ -16,7 +16,7 @@ func examineService(_ status: StatusReply, _ units: SystemdUnits?) -> [Finding] 
       : Finding(
         "unit files", .warning, "changed since systemd read them: \(outdated)",
         remedy: "systemctl daemon-reload, then systemctl restart iftallyd."))
-  return findings + [examineSandbox(units), examineTcp(units)]
+  return findings + [examineSandbox(units), examineTcp(units), examineAlerts(units)]
 }
 
 private func examineProcess(_ service: StatusReply.Service, _ units: SystemdUnits?) -> Finding {
@@ -106,6 +106,25 @@ private func examineTcp(_ units: SystemdUnits) -> Finding {
         remedy: "Let it listen on the loopback alone: systemctl edit \(unit).")
     }
     return Finding("TCP socket", .ok, "listens on \(listen)\(staysOn ? "" : ", until the next boot")")
+  }
+}
+
+private func examineAlerts(_ units: SystemdUnits) -> Finding {
+  let unit = SystemdUnits.alert
+  guard units.isInstalled(unit) else { return Finding("alerts", .ok, "not installed") }
+  switch (units.isActive(unit), units.isEnabled(unit)) {
+  case (true, let staysOn): return Finding("alerts", .ok, "\(unit) runs\(staysOn ? "" : ", until the next boot")")
+  case (false, false): return Finding("alerts", .ok, "off; \(unit) would run a program for events, see iftallyd(8)")
+  case (false, true):
+    // systemd says "no" of a condition that it never looked at, too; the start that the remedy asks for looks.
+    guard units.value("ConditionResult", of: unit) == "no" else {
+      return Finding(
+        "alerts", .warning, "\(unit) is enabled and does not run: \(units.value("Result", of: unit))",
+        remedy: "See why: journalctl -u \(unit); then systemctl restart \(unit).")
+    }
+    return Finding(
+      "alerts", .warning, "\(unit) is enabled and does not run: it finds no program at /etc/iftally/alert",
+      remedy: "Put one there that may be executed (chmod 755 /etc/iftally/alert), then: systemctl start \(unit).")
   }
 }
 

@@ -6,18 +6,19 @@ struct SystemdUnits {
   static let service = "iftallyd.service"
   static let links = "iftallyd-links.socket"
   static let tcp = "iftallyd-tcp.socket"
+  static let alert = "iftally-alert.service"
 
   private var properties: [String: [String: String]] = [:]
 
   private static let names = [
     "Id", "LoadState", "ActiveState", "UnitFileState", "MainPID", "NeedDaemonReload", "DropInPaths", "User",
     "NoNewPrivileges", "ProtectSystem", "PrivateDevices", "PrivateNetwork", "PrivateUsers", "ProcSubset",
-    "MemoryDenyWriteExecute", "CapabilityBoundingSet", "RestrictAddressFamilies", "Listen",
+    "MemoryDenyWriteExecute", "CapabilityBoundingSet", "RestrictAddressFamilies", "Listen", "ConditionResult", "Result",
   ]
 
   /// nil where no systemd is running, or it does not answer.
   static func ask() -> SystemdUnits? {
-    let command = ["systemctl", "show", "--property=" + names.joined(separator: ","), service, links, tcp]
+    let command = ["systemctl", "show", "--property=" + names.joined(separator: ","), service, links, tcp, alert]
     guard let text = output(of: command) else { return nil }
     let units = SystemdUnits(text)
     return units.properties.isEmpty ? nil : units

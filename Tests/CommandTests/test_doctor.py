@@ -167,9 +167,12 @@ class DoctorUnderSystemd(DoctorCase):
     TCP = {"Id": "iftallyd-tcp.socket", "LoadState": "loaded", "ActiveState": "inactive", "UnitFileState": "disabled",
            "NeedDaemonReload": "no", "Listen": "127.0.0.1:8460 (Stream)"}
 
-    def shown(self, tcp=None, **service):
+    ALERT = {"Id": "iftally-alert.service", "LoadState": "loaded", "ActiveState": "inactive",
+             "UnitFileState": "disabled", "NeedDaemonReload": "no", "ConditionResult": "no", "Result": "success"}
+
+    def shown(self, tcp=None, alert=None, **service):
         units = [{**self.SERVICE, **service}, {"Id": "iftallyd-links.socket", "LoadState": "loaded"},
-                 {**self.TCP, **(tcp or {})}]
+                 {**self.TCP, **(tcp or {})}, {**self.ALERT, **(alert or {})}]
         text = "\n".join("".join(f"{key}={value}\n" for key, value in unit.items()) for unit in units)
         (self.folder / "shown").write_text(text)
         self.systemctl(f'[ "$1" = show ] && cat "{self.folder}/shown"')
@@ -182,7 +185,7 @@ class DoctorUnderSystemd(DoctorCase):
 
     def test_a_service_as_it_comes(self):
         findings = self.shown()
-        for check in ("service", "event socket", "unit files", "sandbox", "TCP socket"):
+        for check in ("service", "event socket", "unit files", "sandbox", "TCP socket", "alerts"):
             self.assertEqual(findings[check]["verdict"], "ok", check)
         self.assertEqual(findings["sandbox"]["detail"], "as it comes")
         self.assertIn("612", findings["service"]["detail"])
@@ -218,6 +221,18 @@ class DoctorUnderSystemd(DoctorCase):
         self.assert_warned(self.shown(tcp={**on, "ActiveState": "inactive"})["TCP socket"], "does not listen", "restart")
         self.assert_warned(self.shown(tcp={**on, "Listen": "0.0.0.0:8460 (Stream)"})["TCP socket"], "other machines")
         self.assertEqual(self.shown(tcp={"LoadState": "not-found"})["TCP socket"]["detail"], "not installed")
+
+    def test_the_alerts(self):
+        self.assertIn("off", self.shown()["alerts"]["detail"])
+        on = {"ActiveState": "active", "UnitFileState": "enabled", "ConditionResult": "yes"}
+        self.assertEqual(self.shown(alert=on)["alerts"]["detail"], "iftally-alert.service runs")
+        until = self.shown(alert={**on, "UnitFileState": "disabled"})["alerts"]
+        self.assertIn("until the next boot", until["detail"])
+        failed = {**on, "ActiveState": "activating", "Result": "exit-code"}
+        self.assert_warned(self.shown(alert=failed)["alerts"], "does not run: exit-code", "journalctl")
+        missing = {**on, "ActiveState": "inactive", "ConditionResult": "no"}
+        self.assert_warned(self.shown(alert=missing)["alerts"], "no program at /etc/iftally/alert", "chmod 755")
+        self.assertEqual(self.shown(alert={"LoadState": "not-found"})["alerts"]["detail"], "not installed")
 
     def test_units_that_changed_since_they_were_read(self):
         self.assert_warned(self.shown(NeedDaemonReload="yes")["unit files"], "iftallyd.service", "daemon-reload")

@@ -18,7 +18,7 @@ sys.exit(0 if told.get("verdict") == verdict and words in told["detail"] + told.
 }
 is_well() {
   local name
-  for name in service "event socket" "unit files" "TCP socket" store integrity room group; do finds "$name" ok || return; done
+  for name in service "event socket" "unit files" "TCP socket" alerts store integrity room group; do finds "$name" ok || return; done
   finds sandbox ok "as it comes" && finds "event socket" ok inherited
 }
 check "doctor finds a service as it comes well" is_well
@@ -42,6 +42,12 @@ systemctl restart iftallyd
 check "and one that listens is well" finds "TCP socket" ok 127.0.0.1:8460
 systemctl disable -q iftallyd-tcp.socket
 systemctl restart iftallyd
+systemctl enable -q iftally-alert
+check "alerts that are enabled without a program are told of" finds alerts warning 'no program at /etc/iftally/alert'
+mkdir -p /etc/iftally && printf '#!/bin/sh\n' >/etc/iftally/alert && chmod 755 /etc/iftally/alert
+systemctl start iftally-alert
+check "and ones that run are well" finds alerts ok 'iftally-alert.service runs'
+systemctl disable -q --now iftally-alert
 
 bridge work
 push work 20
