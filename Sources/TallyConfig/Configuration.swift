@@ -54,6 +54,8 @@ package struct Configuration: Equatable, Sendable {
   package struct Links: Equatable, Sendable {
     /// Interfaces with a history of their own; virtual links beyond them are folded into one group.
     package var maximumInterfaces = 2000
+    /// Days for which a virtual link that has gone keeps a history of its own; nil: for ever.
+    package var expireDays: Int? = 366
   }
 
   /// Where counters are read.

@@ -63,6 +63,12 @@ struct ConfigurationKey: Sendable {
     ConfigurationKey(
       "Links", "MaximumInterfaces", allowed: "a number from 16 to 100000", \.links.maximumInterfaces
     ) { text, _ in Int(text).flatMap { (16...100_000).contains($0) ? $0 : nil } },
+    ConfigurationKey(
+      "Links", "ExpireDays", allowed: "a number of days from 1 to 36500, or never", \.links.expireDays
+    ) { text, _ in
+      if text == "never" { return .some(nil) }
+      return Int(text).flatMap { (1...36500).contains($0) ? .some($0) : nil }
+    },
   ]
 
   /// Names of the sections, in the order of the table.

@@ -49,6 +49,9 @@ package struct Change: Hashable, Sendable {
     self.undone = undone
   }
 
+  /// Of a merge the other record.
+  package var target: LinkID? { action == .merge ? LinkID(after.dropFirst(3)) : nil }
+
   /// The newest so many are kept.
   package static let kept = 1000
 }
@@ -68,6 +71,8 @@ package enum ChangeError: Error, Hashable, Sendable {
   case badTitle(String)
   /// An interface cannot be merged into itself.
   case sameInterface
+  /// One is a group of expired interfaces, which more are added to as they expire.
+  case expiredGroup
   /// Two links that are there at once are two interfaces.
   case bothPresent
   /// A machine total adds the bytes of one alone.

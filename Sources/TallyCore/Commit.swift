@@ -59,6 +59,8 @@ package struct Commit: Sendable {
   package var links: [LinkRecord]
   /// Links to delete, with what is known of their lives: those that ended and whose bytes a group has.
   package var removed: [LinkID]
+  /// Links to delete, whose buckets and gaps become another's, after all else is in but deletions and folds.
+  package var expiries: [Expiry]
   /// To insert, or, when one of the same link, boot, ifindex and opened is stored, to replace.
   package var incarnations: [Incarnation]
   package var gaps: [Gap]
@@ -78,6 +80,7 @@ package struct Commit: Sendable {
     self.rows = []
     self.links = []
     self.removed = []
+    self.expiries = []
     self.incarnations = []
     self.gaps = []
     self.clockSteps = []

@@ -18,6 +18,7 @@ extension Commit {
     let gone = Set(removed)
     links.removeAll { gone.contains($0.id) }
     incarnations = (earlier.incarnations + incarnations).filter { !gone.contains($0.link) }
+    expiries = earlier.expiries + expiries
     gaps = earlier.gaps + gaps
     clockSteps = earlier.clockSteps + clockSteps
     changes = earlier.changes.filter { old in !changes.contains { $0.id == old.id } } + changes

@@ -50,6 +50,8 @@ package struct Ledger: Sendable {
   var beginning: Beginning?
 
   var changed = ChangedRecords()
+  /// Records that expired, and the groups that have their figures: an older file of the store may still hold them.
+  var expired: [LinkID: (into: LinkID, firstSeen: Int64)] = [:]
   var dirtySlots: Set<Int> = []
   var pending = Pending()
   var nextID: LinkID = 1
@@ -107,6 +109,7 @@ struct Pending: Sendable {
   var rows: [BucketRow] = []
   var incarnations: [Incarnation] = []
   var removed: [LinkID] = []
+  var expiries: [Expiry] = []
   var gaps: [Gap] = []
   var steps: [ClockStep] = []
 }

@@ -238,6 +238,12 @@ extension Ledger {
     let record = records[slot]
     if tallies[slot].isTaken { pending.removed.append(record.id) }
     if record.isShown { pending.incarnations.removeAll { $0.link == record.id } }
+    vacate(slot)
+  }
+
+  /// Gives the slot of a record that is gone to another.
+  mutating func vacate(_ slot: Int) {
+    let record = records[slot]
     if let group = tallies[slot].group { tallies[group].members -= 1 }
     if !record.isShown { hiddenCount -= 1 }
     records[slot] = .vacant

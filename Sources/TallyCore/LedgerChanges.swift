@@ -43,6 +43,7 @@ extension Ledger {
       guard slot != target else { throw .sameInterface }
       try checkShown(slot)
       try checkShown(target)
+      if records[slot].isExpiredGroup || records[target].isExpiredGroup { throw .expiredGroup }
       let (from, into) = (parts(of: slot), parts(of: target))
       if present(of: from) != nil, present(of: into) != nil { throw .bothPresent }
       // The machine's total stays what it is.
@@ -238,7 +239,7 @@ extension LinkRecord {
     let isUndone = change.undone != nil
     switch change.action {
     case .rename: title = isUndone ? change.before : change.after
-    case .merge: mergedInto = isUndone ? nil : LinkID(change.after.dropFirst(3))
+    case .merge: mergedInto = isUndone ? nil : change.target
     case .forget: forgotten = isUndone ? nil : change.at
     }
   }

@@ -4,7 +4,8 @@ extension Ledger {
   /// True when there is something that a commit would write besides the moment.
   package var hasUncommitted: Bool {
     !pending.rows.isEmpty || !pending.gaps.isEmpty || !pending.incarnations.isEmpty || !pending.steps.isEmpty
-      || !pending.removed.isEmpty || !dirtySlots.isEmpty || !changed.deletions.isEmpty || lives.contains { $0.isDirty }
+      || !pending.removed.isEmpty || !pending.expiries.isEmpty || !dirtySlots.isEmpty || !changed.deletions.isEmpty
+      || lives.contains { $0.isDirty }
   }
 
   /// A link that was born with the last sample has not been read yet.
@@ -33,6 +34,7 @@ extension Ledger {
     commit.links = dirtySlots.sorted().filter { !isDeleted($0) }.map(record(slot:))
     for slot in dirtySlots { tallies[slot].isTaken = true }
     commit.removed = pending.removed
+    commit.expiries = pending.expiries
     commit.changes = changed.untold
     commit.deletions = changed.deletions
     commit.rows = pending.rows

@@ -80,9 +80,18 @@ extension Ledger {
     } else if let committed, isEarlierState(stored, storedAt, committed) {
       markAllChanged()
       let ours = Set(records.map(\.id))
-      pending.removed += stored.links.map(\.id).filter { !ours.contains($0) }
+      for link in stored.links.map(\.id) where !ours.contains(link) {
+        if let group = expired[link] {
+          pending.expiries.append(Expiry(link: link, into: group.into))
+        } else {
+          pending.removed.append(link)
+        }
+      }
       if committed.elapsed(since: storedAt) != 0 { recordHistoryLoss(from: storedAt.utcSeconds, committed) }
-      return (.continued, waiting)
+      // Whoever asks next has to be told under which records the store has what.
+      guard !pending.expiries.isEmpty, var unwritten = takeCommit(sequence: 0) else { return (.continued, waiting) }
+      if let waiting { unwritten.absorb(waiting) }
+      return (.continued, unwritten)
     }
     var again = Ledger(calendar: calendar, rules: rules)
     again.mostInterfaces = mostInterfaces
@@ -101,19 +110,24 @@ extension Ledger {
     recordGap(gap, at: lastMoment ?? committed)
   }
 
-  /// Every link of the store is one of ours under the same number, and was never further than it is here; members of
+  /// Every link of the store is one of ours under the same number, or expired here, and was never further than it is here; members of
   /// groups, ignored links and what moved to a group at once, which hold no bytes, may have gone meanwhile. The numbers of
   /// commits do not decide: they begin anew with a new file, and the old one may be put back.
   private func isEarlierState(_ stored: StoredState, _ at: Moment, _ committed: Moment) -> Bool {
     if at.bootID == committed.bootID, committed.elapsed(since: at) == nil { return false }
     let ours = Dictionary(records.indices.map { (records[$0].id, $0) }, uniquingKeysWith: { first, _ in first })
-    return stored.links.allSatisfy { link in
-      guard let slot = ours[link.id] else { return !link.isShown || link.total.isZero }
-      guard records[slot].firstSeen == link.firstSeen else { return false }
-      let total = tallies[slot].total
-      return link.total.rxBytes <= total.rxBytes && link.total.txBytes <= total.txBytes
-        && link.total.rxPackets <= total.rxPackets && link.total.txPackets <= total.txPackets
+    var held: [Int: Amounts] = [:]
+    for link in stored.links {
+      guard let slot = ours[expired[link.id]?.into ?? link.id] else {
+        if link.isShown, !link.total.isZero { return false }
+        continue
+      }
+      let firstSeen = expired[link.id]?.firstSeen ?? records[slot].firstSeen
+      // A group of expired ones comes to know of earlier ones.
+      guard firstSeen == link.firstSeen || link.isExpiredGroup && records[slot].isExpiredGroup else { return false }
+      held[slot, default: .zero] += link.total
     }
+    return held.allSatisfy { tallies[$0].total.without($1) != nil }
   }
 
   /// Plays the start that would have been with the store, and puts on it what was counted since.

@@ -66,7 +66,11 @@ private func details(_ interface: Interface, _ style: Style) -> [String] {
   if let why = interface.shareWhy { pairs[medium].1 = (interface.touchesMedium ? "added: " : "never added: ") + why }
   if let label = interface.label { pairs.insert(("label", label), at: 1) }
   if let group = interface.group {
-    pairs.append(("members", "\(group.present) here, \(group.lives) lives in all"))
+    pairs.append(
+      (
+        "members",
+        group.expired == true ? "\(group.lives) expired" : "\(group.present) here, \(group.lives) lives in all"
+      ))
   }
   if let metered = interface.metered { pairs.append(("metered", metered ? "yes" : "no")) }
   if let carrier = interface.carrier { pairs.append(("carrier", reference(carrier))) }

@@ -92,6 +92,7 @@ private func links(_ links: StatusReply.Links) -> String {
   let folded = links.folded ?? 0
   return "\(links.present) present, \(links.known) known\(ignored)"
     + (folded > 0 ? ", \(folded) counted together in the group others" : "")
+    + (links.expired.flatMap { $0 > 0 ? ", \($0) expired" : nil } ?? "")
 }
 
 private func gaps(_ gaps: [StatusReply.Gap]) -> String {

@@ -68,6 +68,36 @@ struct BucketTable {
     return cut != nil
   }
 
+  /// Puts the rows of these links, of whatever tier, under others: as they are, or added to what is there.
+  ///
+  /// `step`: so many are in memory at once.
+  func move(_ targets: [LinkID: LinkID], step: Int = 5000) throws(StoreError) {
+    let links = SQLValue.text("[" + targets.keys.map { "\($0)" }.joined(separator: ",") + "]")
+    for tier in Tier.allCases {
+      let key = SQLValue.integer(Int64(tier.rawValue))
+      var start = Int64.min
+      var rows: [BucketRow]
+      repeat {
+        rows = []
+        let select = try database.statement(
+          """
+          SELECT start, link, rx_bytes, tx_bytes, rx_packets, tx_packets, placed_rx, placed_tx, flags FROM bucket
+          WHERE tier = ? AND start >= ? AND link IN (SELECT value FROM json_each(?)) ORDER BY start, link LIMIT ?
+          """)
+        try select.start(key, .integer(start), links, .integer(Int64(step)))
+        while try select.step() { rows.append(select.bucket(tier)) }
+        select.reset()
+        for var row in rows {
+          try database.statement("DELETE FROM bucket WHERE tier = ? AND start = ? AND link = ?")
+            .run(key, .integer(row.start), .integer(Int64(row.link)))
+          row.link = targets[row.link] ?? row.link
+          try add(row)
+          start = row.start
+        }
+      } while rows.count == step
+    }
+  }
+
   /// From where on rows of this tier are still to be folded into another.
   private func unfolded(_ tier: Tier, _ watermarks: Watermarks) -> Int64 {
     Tier.allCases.reduce(.max) { $1.source == tier ? min($0, watermarks[$1]) : $0 }

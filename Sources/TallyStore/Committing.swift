@@ -47,6 +47,7 @@ extension Store {
     for gap in commit.gaps { try gaps.add(gap) }
     for step in commit.clockSteps { try gaps.add(step) }
     for change in commit.changes { try ChangeTable(database: database).put(change) }
+    try ExpiredLinks(database: database, calendar: calendar).move(commit.expiries)
     let deleted = DeletedLinks(database: database)
     for link in commit.deletions { try deleted.begin(link) }
     for fold in commit.folds {

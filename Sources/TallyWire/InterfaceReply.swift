@@ -44,12 +44,15 @@ extension Interface {
   package struct Group: Codable, Hashable, Sendable {
     /// Links that are there now.
     package var present: Int
-    /// All lives of links that were booked to it.
+    /// All lives of links that were booked to it; where `expired`, the interfaces that were added to it.
     package var lives: Int
+    /// True of a group of interfaces that were gone for long; else nil.
+    package var expired: Bool?
 
-    package init(present: Int, lives: Int) {
+    package init(present: Int, lives: Int, expired: Bool? = nil) {
       self.present = present
       self.lives = lives
+      self.expired = expired
     }
   }
 }

@@ -33,6 +33,7 @@ package struct Problem: Codable, Hashable, Sendable {
     package static let sameInterface = "same_interface"
     package static let bothPresent = "both_present"
     package static let sharesDiffer = "shares_differ"
+    package static let expiredGroup = "expired_group"
     package static let merged = "merged"
     package static let forgotten = "forgotten"
     package static let unknownChange = "unknown_change"

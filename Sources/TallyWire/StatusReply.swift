@@ -306,6 +306,8 @@ extension StatusReply {
     package var ignored: [Ignored]?
     /// Links that are there now and counted together because there are too many; nil: an older daemon.
     package var folded: Int?
+    /// Links that were gone for long and are counted together in groups; nil: an older daemon.
+    package var expired: Int?
 
     package struct Ignored: Codable, Hashable, Sendable {
       package var rule: String
@@ -317,11 +319,12 @@ extension StatusReply {
       }
     }
 
-    package init(present: Int, known: Int, ignored: [Ignored]? = nil, folded: Int? = nil) {
+    package init(present: Int, known: Int, ignored: [Ignored]? = nil, folded: Int? = nil, expired: Int? = nil) {
       self.present = present
       self.known = known
       self.ignored = ignored
       self.folded = folded
+      self.expired = expired
     }
   }
 

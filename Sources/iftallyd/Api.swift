@@ -137,10 +137,12 @@ final class Api {
       id: "id:\(record.id)", name: record.name.escaped, title: record.title.isEmpty ? nil : record.title,
       merged: parts.count == 1 ? nil : parts.dropFirst().map { reference(ledger.records[$0]) },
       kind: record.kind.rawValue, type: record.type, touchesMedium: place.share == .added,
-      why: members.map { groupWords(present: $0.present, lives: $0.lives) } ?? classification?.why
+      why: members.map { groupWords(record, present: $0.present, lives: $0.lives) } ?? classification?.why
         ?? "as it was classified when it was last seen",
       label: record.label, rule: record.rule, metered: designation?.set.isMetered,
-      group: members.map { Interface.Group(present: $0.present, lives: $0.lives) }, present: isPresent,
+      group: members.map {
+        Interface.Group(present: $0.present, lives: $0.lives, expired: record.isExpiredGroup ? true : nil)
+      }, present: isPresent,
       up: isPresent && facts?.isUp ?? (members != nil), ifindex: isPresent ? facts?.ifindex : nil,
       mac: isPresent ? facts.flatMap { mac($0.address) } : nil, mtu: isPresent ? facts?.mtu : nil,
       speedMbit: isPresent ? facts?.speedMbit : nil,
@@ -232,8 +234,11 @@ final class Api {
   }
 }
 
-private func groupWords(present: Int, lives: Int) -> String {
-  "a group: \(present) of its links are here, and it is made of \(lives) lives, which are not kept one by one"
+private func groupWords(_ record: LinkRecord, present: Int, lives: Int) -> String {
+  if record.isExpiredGroup {
+    return "what \(lives) links counted that were gone for long, and are not kept one by one"
+  }
+  return "a group: \(present) of its links are here, and it is made of \(lives) lives, which are not kept one by one"
 }
 
 /// Six digits: a gap of a minute in a year still shows. Rounded down, since a gap must not round away.

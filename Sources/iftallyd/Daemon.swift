@@ -75,6 +75,7 @@ final class Daemon {
     if let denial { log.warning(code: "netlink_denied", "\(denial); links are polled from /proc/net/dev instead") }
     api.authority = Authority(group: configuration.api.changeGroup.name, id: configuration.api.changeGroup.id)
     history.keepsForgotten = Int64(configuration.store.forgottenDays) * 86400
+    history.keepsGone = configuration.links.expireDays.map { Int64($0) * 86400 }
     counting.findStandings = { [api] now in api.topology.current(api.ledger, at: now).graph }
     if let notice = opened.opening?.notice { warn("store_replaced", notice, Daemon.afterReplacement) }
     listeners = try Daemon.listen(configuration, handedOver.listeners)
@@ -303,6 +304,7 @@ final class Daemon {
     configuration.api.changeGroup = new.api.changeGroup
     api.authority = Authority(group: new.api.changeGroup.name, id: new.api.changeGroup.id)
     sampler.ledger.mostInterfaces = new.links.maximumInterfaces
+    history.keepsGone = new.links.expireDays.map { Int64($0) * 86400 }
     configuration.links = new.links
     if new.rules != configuration.rules {
       configuration.rules = new.rules

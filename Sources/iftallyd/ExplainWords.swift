@@ -60,6 +60,8 @@ struct ExplainWords {
       case .wholeLife: "all that was counted in a whole life"
       case .byTime: "what was counted in this span of a life"
       case .shared: "of these lives together; they lie in the same periods, and nothing tells how much is whose"
+      case .unrecorded where record.isExpiredGroup:
+        "of \(record.memberLives) links that were gone for long, which are not kept one by one"
       case .unrecorded where record.isGroup:
         "of links of the group, \(record.memberLives) lives in all, which are not kept one by one"
       case .unrecorded: "of a life that is not on record"

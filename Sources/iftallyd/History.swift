@@ -96,6 +96,10 @@ final class History {
 
   /// Seconds that forgotten history is kept for.
   var keepsForgotten: Int64 = 30 * 86400
+  /// Seconds that a virtual link has a record of its own after it has gone; nil: for ever.
+  var keepsGone: Int64? = 366 * 86400
+  /// The same where there are as many interfaces as there may be.
+  private static let keepsGoneInCrowds: Int64 = 30 * 86400
 
   /// `state` nil: the store could not be opened, for the reason given, and is tried again; `workers` nil: there is none.
   init(workers: (any StoreQueue)?, state: StoredState?, watermarks: Watermarks, reason: StoreError?) {
@@ -133,7 +137,10 @@ final class History {
     boot = sampler.now().boot
     openIfDue()
     guard let now = sampler.ledger.lastMoment else { return }
-    if !clockStepped { sampler.ledger.deleteForgotten(before: now.utcSeconds - keepsForgotten) }
+    if !clockStepped {
+      sampler.ledger.deleteForgotten(before: now.utcSeconds - keepsForgotten)
+      expire(sampler, at: now)
+    }
     let age = committed.flatMap(now.elapsed(since:)) ?? .max
     guard sampler.ledger.hasUncommitted || isBehind || age >= History.heartbeat else { return }
     guard let commit = takeCommit(sampler, at: now) else { return }
@@ -141,6 +148,15 @@ final class History {
     submit(
       commit, to: workers, sampler.ledger, clockStepped: clockStepped,
       wake: !isFounded || !questions.isEmpty || failuresInARow > 0)
+  }
+
+  /// Not while a change is on its way, which may be of one of them, nor a question, nor while there is no store to tell it.
+  private func expire(_ sampler: Sampler, at now: Moment) {
+    guard let keepsGone, isOpen, making == nil, questions.isEmpty else { return }
+    // A store looks through all that it has for those that expire: once a day.
+    let period = min(keepsGone, 86400)
+    let today = floorDivide(now.utcSeconds, period) * period
+    sampler.ledger.expire(before: today - keepsGone, early: today - History.keepsGoneInCrowds)
   }
 
   /// Calls `job` when no commit is on its way, so that it can send one on: now or soon, in turn.
@@ -363,7 +379,7 @@ final class History {
     let token = nextToken
     nextToken &+= 1
     questions[token] = (sequence, then)
-    workers.query(query, token: token)
+    workers.query(query.reaching(backlog.after(sequence).flatMap(\.expiries)), token: token)
   }
 
   private func refuseQuestions(_ error: StoreError) {
@@ -384,6 +400,7 @@ final class History {
     var all = stored
     for commit in backlog.after(stored.sequence) {
       all.add(commit.rows, commit.clockSteps, commit.gaps, commit.incarnations, from: from, to: to)
+      all.move(commit.expiries)
     }
     all.add(
       ledger.uncommittedRows, ledger.uncommittedSteps, ledger.uncommittedGaps, ledger.uncommittedIncarnations,

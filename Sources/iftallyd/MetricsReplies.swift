@@ -14,7 +14,8 @@ extension Api {
 
   private func interfaceFamilies() -> [MetricFamily] {
     let ledger = ledger
-    let shown = ledger.shown.map { slot in
+    // Nothing passes through a group of expired ones: it only grows by them, which would be taken for traffic too.
+    let shown = ledger.shown.filter { !ledger.records[$0].isExpiredGroup }.map { slot in
       let parts = ledger.parts(of: slot)
       let merged = parts.dropFirst().map { "id:\(ledger.records[$0].id)" }.joined(separator: ",")
       return (record: ledger.sum(parts), merged: merged, isPresent: ledger.present(of: parts) != nil)
@@ -112,6 +113,10 @@ extension Api {
       one(
         "iftally_links_ignored", .gauge, "Links that are there now and not counted, as rules say.",
         .integer(UInt64(ledger.decisions.count { $0.isIgnored }))),
+      one(
+        "iftally_links_expired", .gauge,
+        "Virtual links that were gone for long and are counted in groups, which have no series here.",
+        .integer(UInt64(ledger.expiredCount))),
       one("iftally_streams", .gauge, "Clients that follow the event stream.", .integer(UInt64(streams.count))),
       count("iftally_loop_wakeups_total", "Returns of the event loop from its wait.", wakeUps()),
     ]

@@ -211,7 +211,8 @@ extension Page {
         ["Kind", `${kindText(link.kind)}, ${link.type}: ${link.why}`],
         ["Label", link.label],
         ["Decided by", link.rule && `the rule ${link.rule}`],
-        ["Members", link.group && `${link.group.present} here, ${link.group.lives} lives in all`],
+        ["Members", link.group && (link.group.expired ? `${link.group.lives} expired`
+          : `${link.group.present} here, ${link.group.lives} lives in all`)],
         ["Metered", link.metered === undefined ? "" : link.metered ? "yes" : "no"],
         ["State", stateText(link)],
         ["Carried by", link.carrier?.name],

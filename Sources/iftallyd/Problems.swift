@@ -133,6 +133,10 @@ struct RequestError: Error {
       conflict(
         Problem.Code.sharesDiffer, "of \(what) a machine total adds one and not the other",
         "merge interfaces that both cross a medium, or neither; GET /v1/totals tells which do")
+    case .expiredGroup:
+      conflict(
+        Problem.Code.expiredGroup, "of \(what) one is a group of expired links, which grows as more expire",
+        "leave it apart; a title keeps a link from expiring")
     case .merged(let target):
       conflict(
         Problem.Code.merged, "\(what): one is shown with id:\(target) and is no interface of its own",

@@ -84,7 +84,7 @@ extension Api {
     return StatusReply.Links(
       present: ledger.presentCount, known: ledger.shownCount,
       ignored: ignored.sorted { $0.key < $1.key }.map { StatusReply.Links.Ignored(rule: $0.key, links: $0.value) },
-      folded: decisions.count { $0.rule == Ledger.overflowRule && !$0.isIgnored })
+      folded: decisions.count { $0.rule == Ledger.overflowRule && !$0.isIgnored }, expired: ledger.expiredCount)
   }
 
   private func gap(_ gap: Gap) -> StatusReply.Gap {

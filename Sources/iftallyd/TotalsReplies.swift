@@ -46,7 +46,12 @@ extension Api {
 
   /// The bytes of a group cannot be told apart: all of them are added or none.
   private func groupPlace(_ record: LinkRecord) -> Place {
-    switch record.isAdded {
+    if record.isExpiredGroup {
+      return Place(
+        share: .leftOut(isUncertain: false), why: "none of these links crossed a medium here by itself",
+        label: record.label)
+    }
+    return switch record.isAdded {
     case true?: Place(share: .added, why: "the bytes of all its links cross a medium here", label: record.label)
     case false?:
       Place(

@@ -73,6 +73,7 @@ func addresses(text: String, host: String, port: UInt16) throws {
     ("[Api]\nSocket=/run/", "Socket=/run/"), ("[Api]\nAllowedHosts=ok http://no", "AllowedHosts=ok http://no"),
     ("[Api]\nAllowedHosts=a:80", "AllowedHosts=a:80"), ("[Store]\nDirectory=here", "Directory=here"),
     ("[Sampling]\nSource=proc", "Source=proc"), ("[Store]\nForgottenDays=-1", "ForgottenDays=-1"),
+    ("[Links]\nExpireDays=0", "ExpireDays=0"), ("[Links]\nExpireDays=36501", "ExpireDays=36501"),
     ("[Store]\nForgottenDays=36501", "ForgottenDays=36501"), ("[Store]\nForgottenDays=x", "ForgottenDays=x"),
     ("[Api]\nChangeGroup=no-such-group-here", "ChangeGroup=no-such-group-here"),
   ])
@@ -106,6 +107,9 @@ func changeGroup() throws {
   #expect(try value(\.api.changeGroup.id, "[Api]\nChangeGroup=root") == 0)
   #expect(try value(\.api.changeGroup.name, "[Api]\nChangeGroup=") == "iftally")
   #expect(try value(\.store.forgottenDays, "[Store]\nForgottenDays=0") == 0)
+  #expect(try value(\.links.expireDays, "[Links]\nExpireDays=1") == 1)
+  let never = try value(\.links.expireDays, "[Links]\nExpireDays=never")
+  #expect(never == .some(nil))
 }
 
 @Test("A host list is bounded")

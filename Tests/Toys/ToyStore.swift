@@ -68,6 +68,7 @@ package struct ToyStore {
     gaps += commit.gaps
     steps += commit.clockSteps
     for change in commit.changes { changes[change.id] = change }
+    for expiry in commit.expiries { move(expiry) }
     for link in commit.deletions { delete(link) }
     for fold in commit.folds {
       precondition(fold.start == watermarks[fold.tier] && fold.end > fold.start, "a fold leaves a hole")
@@ -82,6 +83,27 @@ package struct ToyStore {
     sequence = commit.sequence
     lastMoment = commit.at
     self.watermarks = watermarks
+  }
+
+  private mutating func move(_ expiry: Expiry) {
+    links[expiry.link] = nil
+    lives = lives.filter { $0.key.link != expiry.link }
+    for place in gaps.indices where gaps[place].link == expiry.link { gaps[place].link = expiry.into }
+    for tier in buckets.indices {
+      for (start, rows) in buckets[tier] {
+        guard var row = rows[expiry.link] else { continue }
+        row.link = expiry.into
+        if let known = rows[expiry.into] {
+          row.amounts += known.amounts
+          row.placedRx += known.placedRx
+          row.placedTx += known.placedTx
+          row.flags.formUnion(known.flags)
+        }
+        buckets[tier][start]?[expiry.link] = nil
+        buckets[tier][start]?[expiry.into] = row
+      }
+    }
+    highestLink = max(highestLink, expiry.link)
   }
 
   private mutating func delete(_ link: LinkID) {

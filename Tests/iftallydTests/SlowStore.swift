@@ -9,6 +9,7 @@ import TallyCore
 final class SlowStore: StoreQueue {
   var submitted: [Commit] = []
   var queries: [UInt64] = []
+  var lastQuery: UsageQuery?
   var reopenings = 0
   var answers: [StoreResult] = []
   var health = StoreHealth(
@@ -17,7 +18,10 @@ final class SlowStore: StoreQueue {
   func reopen() { reopenings += 1 }
   func submit(_ commit: Commit, wake: Bool) { submitted.append(commit) }
   func wakeAfterCommits() {}
-  func query(_ query: UsageQuery, token: UInt64) { queries.append(token) }
+  func query(_ query: UsageQuery, token: UInt64) {
+    queries.append(token)
+    lastQuery = query
+  }
   func takeResults() -> [StoreResult] {
     defer { answers = [] }
     return answers
@@ -68,6 +72,16 @@ final class Machine {
       return ListedLink(facts: facts, counters: .zero)
     }
     sampler.ledger.apply(links, events: [], cause: .start, at: now)
+  }
+
+  /// Link 1 goes, and so many days pass.
+  func lose(days: Int64) {
+    sampler.ledger.apply(
+      [.departed(ifindex: 1, name: LinkName(bytes: Array("tun1".utf8)), final: nil, movedOut: false)], at: now)
+    counters[1] = nil
+    minute()
+    now.utc += days * 86400 * Moment.second
+    now.boot += days * 86400 * Moment.second
   }
 
   static let empty = StoredState(
