@@ -12,6 +12,8 @@ struct Shown {
     var start: Int64
   }
 
+  /// Links expire, and what they showed is shown of others: of all together it does not go back.
+  var isOverAll = false
   private var sums: [Tier: [Period: Amounts]] = [:]
 
   mutating func forgetAll() { sums = [:] }
@@ -21,21 +23,22 @@ struct Shown {
     guard let model else { return forgetAll() }
     for tier in sums.keys {
       let rows = model.usage(UsageQuery(links: nil, tier: tier, from: -farAway, to: farAway)).rows
-      sums[tier] = Shown.sums(rows, tier, model.calendar)
+      sums[tier] = added(rows, tier, model.calendar)
     }
   }
 
   /// Takes what is shown now; returns a period that showed more before.
   mutating func show(_ rows: [BucketRow], _ tier: Tier, _ calendar: LocalCalendar) -> Period? {
-    let now = Shown.sums(rows, tier, calendar)
+    let now = added(rows, tier, calendar)
     for (period, before) in sums[tier] ?? [:] where !before.isAtMost(now[period] ?? .zero) { return period }
     sums[tier] = now
     return nil
   }
 
-  private static func sums(_ rows: [BucketRow], _ tier: Tier, _ calendar: LocalCalendar) -> [Period: Amounts] {
+  private func added(_ rows: [BucketRow], _ tier: Tier, _ calendar: LocalCalendar) -> [Period: Amounts] {
     rows.reduce(into: [:]) { sums, row in
-      sums[Period(link: row.link, start: calendar.start(tier.resolution, row.start)), default: .zero] += row.amounts
+      sums[Period(link: isOverAll ? 0 : row.link, start: calendar.start(tier.resolution, row.start)), default: .zero] +=
+        row.amounts
     }
   }
 }

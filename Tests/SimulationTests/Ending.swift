@@ -22,6 +22,8 @@ extension Playing {
     // A store that is gone is found to be so by a heartbeat, and one that could not be opened is tried again with the
     // first commit after five minutes.
     machine.pass((!hasVanished && process.isStoring ? 190 : 800) * Moment.second)
+    // The answers are compared with the ledger as it is when all have come.
+    process.counting.history.keepsGone = nil
     answers = [:]
     for tier in Tier.allCases { ask(tier) }
     machine.pass(30 * Moment.second)

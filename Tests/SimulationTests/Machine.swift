@@ -60,6 +60,8 @@ final class Machine {
   var weather = Weather()
   /// The configuration.
   var rules: [LinkRule] = []
+  /// Seconds that a link that has gone keeps a record of its own.
+  var keepsGone: Int64?
   private(set) var process: SimulatedProcess?
   /// What happened, as somebody would tell it; kept when it is to be told.
   var diary: [String]?
@@ -115,6 +117,7 @@ final class Machine {
       workers: store, state: state, watermarks: .new(at: now.utcSeconds, calendar: zone.current),
       reason: opening == nil ? StoreError(.unavailable, "the disk is in trouble") : nil)
     history.mark = kernel.mark
+    history.keepsGone = keepsGone
     let counting = Counting(sampler: sampler, history: history, say: { [unowned self] in tell("\($0) \($1): \($2)") })
     let process = SimulatedProcess(
       counting, store: store, started: now.boot, behind: max(state?.lastMoment?.utc ?? .min, Machine.earliest))

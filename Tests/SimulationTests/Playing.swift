@@ -37,6 +37,8 @@ final class Playing {
     }
     machine.kernel.hasInodes = world.hasInodes
     machine.rules = world.configurations[0]
+    machine.keepsGone = world.keepsGone
+    shown.isOverAll = world.keepsGone != nil
     machine.kernel.toy.width = world.width
     for i in 0..<UInt64.random(in: 0...3, using: &dice) {
       let index = machine.kernel.toy.create("eth\(i)", kind: "", speed: world.speed)

@@ -47,6 +47,8 @@ struct World: Sendable, CustomStringConvertible {
   var configurations: [[LinkRule]] = [[]]
   /// Histories are played on the real store.
   var hasFiles = false
+  /// Seconds that a link that has gone keeps a record of its own; nil: for longer than a history.
+  var keepsGone: Int64?
   /// The first start is one of a board without a clock.
   var startsUnset = false
   /// The queue of link events outlives the daemon, where it is killed or restarted.
@@ -180,11 +182,31 @@ extension World {
     name: "rules change, the real store", weights: traffic + lives + disks + absences + disasters + [(.rules, 3)],
     byIdentity: false, hasPeriods: false, configurations: labels, hasFiles: true, share: 3)
 
+  static let expiring = World(
+    name: "links expire, nothing is unseen",
+    weights: traffic + lives + disks + files + [
+      (.create, 3), (.delete, 4), (.wait, 6), (.callsFail, 1), (.askOften, 2),
+    ],
+    isComplete: true, isUnlabelled: true, byIdentity: false, keepsGone: 300, share: 20)
+  static let expiringEverything = World(
+    name: "links expire, everything but odd drivers",
+    weights: traffic + lives + nuisances + disks + files + absences + disasters
+      + [(.create, 3), (.delete, 4), (.wait, 6)],
+    byIdentity: false, hasPeriods: false, keepsGone: 300, share: 20)
+  static let expiringChanged = World(
+    name: "links expire, and people change what is shown",
+    weights: traffic + lives + disks + absences + [(.create, 3), (.delete, 4), (.wait, 6), (.change, 8)],
+    byIdentity: false, keepsGone: 300, share: 10)
+  static let expiringStore = World(
+    name: "links expire, the real store, killed and without power",
+    weights: traffic + lives + disks + files + absences + [(.create, 3), (.delete, 4), (.wait, 6), (.powerLoss, 2)],
+    byIdentity: false, hasFiles: true, keepsGone: 300, share: 3)
+
   /// All whose histories are many and short.
   static let all = [
     nothingUnseen, periods, absentPeriods, livingPeriods, lateClock, clockless, keptQueue, recreated, killed, lateStore,
     lateStoreAndLives, everything, oddDrivers, narrow, blind, changed, realStore, realStoreKilled, realStoreChanged,
-    ruled, ruledEverything, ruledStore,
+    ruled, ruledEverything, ruledStore, expiring, expiringEverything, expiringChanged, expiringStore,
   ]
 }
 
