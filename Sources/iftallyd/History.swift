@@ -8,15 +8,6 @@ import TallyStore
 /// A reply joins three parts: what the store held at one sequence number, the commits after that number, and what
 /// the ledger has not handed over yet. Each byte is in one of them.
 final class History {
-  /// The store as `status` shows it.
-  enum Condition {
-    case ok
-    /// There is no open store: counting goes on in memory alone.
-    case memoryOnly(StoreError)
-    /// The last commit failed; what it held waits.
-    case failing(StoreError)
-  }
-
   typealias Answer = Result<UsageRows, StoreError>
 
   private(set) var condition: Condition
@@ -60,28 +51,20 @@ final class History {
 
   /// The store is open, as far as is known; else nothing is submitted.
   private var isOpen: Bool
-  private var isOpening = false
   /// Figures were told without a store; they are told on.
   private let beganWithoutStore: Bool
   private var failuresInARow = 0
-  /// Boot-clock nanoseconds: now, and when the store may be opened again.
+  /// Boot-clock nanoseconds.
   private var boot: Int64 = 0
-  private var nextOpening = Int64.min
-  private var openingPause = History.firstPause
-  private var questions: [UInt64: (since: UInt64, then: (Answer) -> Void)] = [:]
-  private var nextToken: UInt64 = 1
+  private var reopening = Reopening()
+  private var questions = OpenQuestions()
   private var lastRetentionHour: Int64 = 0
 
   /// An idle machine still writes when it was last seen, so that an absence is placed well.
   private static let heartbeat: Int64 = 300 * Moment.second
   private static let keptGaps = 1000
-  /// A store that cannot be opened is tried again, after pauses that double up to five minutes.
-  private static let firstPause = Moment.second
-  private static let longestPause = 300 * Moment.second
   /// Reading or writing that failed so often may succeed on files opened anew.
   private static let patience = 3
-  /// More cannot be asked at once by the connections that there are.
-  private static let mostQuestions = 100
   /// Commits kept for a question that a stuck disk does not answer.
   private static let mostWritten = 100
 
@@ -229,12 +212,11 @@ final class History {
       case .failed(_, let error): failed(error)
       case .rows(let token, let answer):
         if case .failure(let error) = answer, error.kind == .corrupt { suspect() }
-        guard let question = questions.removeValue(forKey: token) else { continue }
-        question.then(answer)
+        questions.take(token)?(answer)
       case .copied, .checked: upkeepDone(result)
       }
     }
-    backlog.forget(upTo: questions.values.map(\.since).min() ?? sequence)
+    backlog.forget(upTo: questions.oldest ?? sequence)
     while !isCommitting, !jobs.isEmpty { jobs.removeFirst()() }
   }
 
@@ -246,7 +228,7 @@ final class History {
     mark?.commits(commit.at)
     commitCount &+= 1
     failuresInARow = 0
-    openingPause = History.firstPause
+    reopening.shortenPause()
     if isOpen { change(to: .ok) }
     for fold in commit.folds { watermarks[fold.tier] = fold.end }
     if backlog.written.count > History.mostWritten { refuseQuestions(History.unanswered) }
@@ -277,23 +259,19 @@ final class History {
   // MARK: Opening again
 
   private func openIfDue() {
-    guard let workers, !isOpen, !isOpening, boot >= nextOpening else { return }
-    isOpening = true
-    nextOpening = boot &+ openingPause
-    openingPause = min(2 * openingPause, History.longestPause)
-    workers.reopen()
+    if let workers, !isOpen, reopening.begins(at: boot) { workers.reopen() }
   }
 
   /// A question met damage: the file is checked, once in a while, and set aside if it is damaged.
   private func suspect() {
-    guard isOpen, boot >= nextOpening else { return }
+    guard isOpen, reopening.isDue(at: boot) else { return }
     isOpen = false
-    openingPause = History.longestPause
+    reopening.lengthenPause()
     openIfDue()
   }
 
   private func opened(_ outcome: Result<StoreOpening, StoreError>) {
-    isOpening = false
+    reopening.ended()
     switch outcome {
     case .failure(let error): change(to: .memoryOnly(error))
     case .success(let opening):
@@ -325,15 +303,15 @@ final class History {
     // Nobody can be answered any more.
     jobs = []
     // What was mended a moment ago is not found out later.
-    nextOpening = .min
+    reopening.hurry()
     openIfDue()
     // Were the one being written to fail, a commit behind it would be refused: the last one has to hold both.
-    if isCommitting || isOpening { workers.waitForCommits(deadlineSeconds: deadlineSeconds / 2) }
+    if isCommitting || reopening.isUnderWay { workers.waitForCommits(deadlineSeconds: deadlineSeconds / 2) }
     collect()
     guard isOpen else {
-      _ = workers.stop(commit: nil, deadlineSeconds: isOpening ? 1 : deadlineSeconds / 2)
+      _ = workers.stop(commit: nil, deadlineSeconds: reopening.isUnderWay ? 1 : deadlineSeconds / 2)
       let stuck = StoreError(.busy, "the store was not opened within \(deadlineSeconds / 2) s")
-      return unwritten(isOpening ? stuck : condition.error ?? stuck, sampler)
+      return unwritten(reopening.isUnderWay ? stuck : condition.error ?? stuck, sampler)
     }
     var commit = sampler.ledger.takeCommit(sequence: sequence + (isCommitting ? 2 : 1))
     if var last = commit {
@@ -371,22 +349,19 @@ final class History {
     let before = openings
     collect()
     guard openings == before else { return then(.failure(History.justOpened)) }
-    guard questions.count < History.mostQuestions else { return then(.failure(History.unanswered)) }
+    guard !questions.isFull else { return then(.failure(History.unanswered)) }
     guard let workers else {
       return then(
         .success(UsageRows(sequence: sequence, watermarks: watermarks, rows: [], gaps: [], incarnations: [])))
     }
-    let token = nextToken
-    nextToken &+= 1
-    questions[token] = (sequence, then)
+    let token = questions.add(since: sequence, then)
     workers.query(query.reaching(backlog.after(sequence).flatMap(\.expiries)), token: token)
   }
 
   private func refuseQuestions(_ error: StoreError) {
-    let refused = questions.values
-    questions = [:]
+    let refused = questions.takeAll()
     backlog.forget(upTo: .max)
-    for question in refused { question.then(.failure(error)) }
+    for then in refused { then(.failure(error)) }
   }
 
   private static let justOpened = StoreError(
@@ -420,14 +395,4 @@ final class History {
 
   /// Room for more; nil when it is not known.
   var freeBytes: Int64? { workers?.health.freeBytes }
-}
-
-extension History.Condition {
-  /// What is wrong; nil when nothing is.
-  var error: StoreError? {
-    switch self {
-    case .ok: nil
-    case .memoryOnly(let error), .failing(let error): error
-    }
-  }
 }
