@@ -110,9 +110,9 @@ extension Ledger {
     recordGap(gap, at: lastMoment ?? committed)
   }
 
-  /// Every link of the store is one of ours under the same number, or expired here, and was never further than it is here; members of
-  /// groups, ignored links and what moved to a group at once, which hold no bytes, may have gone meanwhile. The numbers of
-  /// commits do not decide: they begin anew with a new file, and the old one may be put back.
+  /// Every link of the store is one of ours under the same number, or expired here, and was never further than it is
+  /// here; members of groups, ignored links and what moved to a group at once, which hold no bytes, may have gone
+  /// meanwhile. The numbers of commits do not decide: they begin anew with a new file, and the old one may be put back.
   private func isEarlierState(_ stored: StoredState, _ at: Moment, _ committed: Moment) -> Bool {
     if at.bootID == committed.bootID, committed.elapsed(since: at) == nil { return false }
     let ours = Dictionary(records.indices.map { (records[$0].id, $0) }, uniquingKeysWith: { first, _ in first })
