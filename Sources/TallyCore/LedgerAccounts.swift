@@ -5,6 +5,14 @@
 struct Identity: Hashable, Sendable {
   var key: String
   var label: String?
+
+  /// Keys hold names of links, which are bytes: Swift takes two ways to write "é" for equal, the kernel does not.
+  static func == (a: Identity, b: Identity) -> Bool { a.key.utf8.elementsEqual(b.key.utf8) && a.label == b.label }
+
+  func hash(into hasher: inout Hasher) {
+    for byte in key.utf8 { hasher.combine(byte) }
+    hasher.combine(label)
+  }
 }
 
 extension LinkRecord {
@@ -89,7 +97,7 @@ extension Ledger {
     if found.isIgnored { return record.isIgnored }
     if let name = found.group {
       guard !record.isIgnored, let group = tallies[slot].group else { return false }
-      return records[group].key == LinkRecord.groupPrefix + name && records[group].label == found.set.label
+      return records[group].identity == Identity(key: LinkRecord.groupPrefix + name, label: found.set.label)
     }
     // One that came when there were too many stays there for its life.
     if isOverflow(slot) { return !isHardware(facts, found) }

@@ -89,26 +89,30 @@ final class Api {
         asOf: rfc3339(now.utc, fraction: 3), interface: interface(slot, now, addressesByName(), coverageGaps())))
   }
 
-  /// The slot of a shown interface by `id:N`, name or title; the name as bytes or in its escaped form. A record that
-  /// was merged stands for the interface that it is shown with.
+  /// The slot of a shown interface by `id:N`, name or title, as bytes or in the escaped form. A record that was merged
+  /// stands for the interface that it is shown with.
   func slot(named bytes: [UInt8]) throws(RequestError) -> Int {
     let text = LinkName(bytes: bytes).escaped
     if text.hasPrefix("id:"), let id = LinkID(text.dropFirst(3)) {
       guard let slot = ledger.slot(id: id).flatMap(shownSlot) else { throw .unknownInterface(text) }
       return slot
     }
-    if let slot = ledger.slot(name: LinkName(bytes: bytes)) ?? ledger.slot(name: LinkName(escaped: text)) {
-      return ledger.root(of: slot)
-    }
+    if let slot = names(bytes).lazy.compactMap(ledger.slot(name:)).first { return ledger.root(of: slot) }
     let titled = ledger.shown.filter { isTitle(bytes, of: $0) }
     guard titled.count < 2 else { throw .ambiguous(text, titled.map { "id:\(ledger.records[$0].id)" }) }
     guard let slot = titled.first else { throw .unknownInterface(text) }
     return slot
   }
 
+  /// What a person may mean by these bytes: a name as it is, or in its escaped form.
+  func names(_ bytes: [UInt8]) -> [LinkName] {
+    let asTheyAre = LinkName(bytes: bytes)
+    return [asTheyAre, LinkName(escaped: asTheyAre.escaped)]
+  }
+
   func isTitle(_ bytes: [UInt8], of slot: Int) -> Bool {
-    let title = ledger.records[slot].title
-    return !title.isEmpty && Array(title.utf8) == bytes
+    let title = Array(ledger.records[slot].title.utf8)
+    return !title.isEmpty && names(bytes).contains { $0.bytes == title }
   }
 
   /// The interface that a record is shown with; nil when its history is forgotten.

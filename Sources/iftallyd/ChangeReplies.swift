@@ -145,7 +145,7 @@ extension Api {
     if let shown = shownSlot(slot) { return shown }
     return ledger.shown.first {
       let (one, other) = (ledger.records[$0], ledger.records[slot])
-      return (one.key, one.label) == (other.key, other.label) && ledger.isPresent($0)
+      return one.name == other.name && (one.key, one.label) == (other.key, other.label) && ledger.isPresent($0)
     }
   }
 
@@ -168,7 +168,7 @@ extension Api {
       return slot
     }
     let ledger = ledger
-    let names = [LinkName(bytes: bytes), LinkName(escaped: text)]
+    let names = names(bytes)
     let bearers = ledger.shown.filter { names.contains(ledger.records[$0].name) || isTitle(bytes, of: $0) }
     guard bearers.count < 2 else { throw .ambiguous(text, bearers.map { "id:\(ledger.records[$0].id)" }) }
     // A merged one that alone bears the name is told of as that.

@@ -32,7 +32,7 @@ extension Api {
       switch String(decoding: item.name, as: UTF8.self) {
       case "interface":
         for name in try interfaceNames(item.value) {
-          filter.interfaces.insert(LinkName(escaped: LinkName(bytes: name).escaped).escaped)
+          try take(name, into: &filter)
         }
       case "kind":
         for word in value.split(separator: "+") {
@@ -63,4 +63,18 @@ extension Api {
     let hasRates = filter.events.contains(StreamEvent.Kind.rates)
     return (filter, hasRates ? interval ?? Api.defaultInterval : nil)
   }
+
+  /// Adds one interface by id, title or name. A name stays one: who bears it may change, and need not be there yet.
+  private func take(_ name: [UInt8], into filter: inout StreamFilter) throws(RequestError) {
+    let text = LinkName(bytes: name).escaped
+    if text.hasPrefix("id:"), let id = LinkID(text.dropFirst(3)) {
+      filter.ids.insert("id:\(id)")
+    } else if names(name).allSatisfy({ ledger.slot(name: $0) == nil }), isAnyTitle(name) {
+      filter.ids.insert("id:\(ledger.records[try slot(named: name)].id)")
+    } else {
+      filter.names.formUnion(names(name))
+    }
+  }
+
+  private func isAnyTitle(_ name: [UInt8]) -> Bool { ledger.shown.contains { isTitle(name, of: $0) } }
 }

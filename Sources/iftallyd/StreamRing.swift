@@ -54,8 +54,9 @@ struct StreamRing {
 struct StreamFilter {
   /// Of `StreamEvent.Kind`.
   var events = Set(StreamEvent.Kind.all)
-  /// Escaped names and ids as "id:3"; empty: all. One need not be there yet.
-  var interfaces: Set<String> = []
+  /// Names, which need not be there yet, and ids as "id:3"; both empty: all.
+  var names: Set<LinkName> = []
+  var ids: Set<String> = []
   /// Empty: all.
   var kinds: Set<String> = []
 
@@ -67,8 +68,8 @@ struct StreamFilter {
 
   func selects(_ interface: StreamEvent.Interface, formerName: String? = nil) -> Bool {
     let isNamed =
-      interfaces.isEmpty || interfaces.contains(interface.name) || interfaces.contains(interface.id)
-      || formerName.map(interfaces.contains) ?? false
+      names.isEmpty && ids.isEmpty || ids.contains(interface.id)
+      || [interface.name, formerName].contains { $0.map { names.contains(LinkName(escaped: $0)) } ?? false }
     return isNamed && (kinds.isEmpty || kinds.contains(interface.kind))
   }
 }

@@ -1,4 +1,5 @@
 // The ring of events and the ways of clients through it: in order, resumed, too late, choosy and slow.
+import TallyCore
 import TallyWire
 import Testing
 
@@ -167,10 +168,16 @@ struct StreamRingTests {
   @Test("interfaces are chosen by name, former name, id and kind; what is of all of them is of each")
   func filter() {
     var renamed = link("lan0", kind: "wired")
-    renamed.formerName = "eth0"
-    for (names, isAdmitted) in [(["lan0"], true), (["eth0"], true), (["id:1"], true), (["wg0"], false), ([], true)] {
+    renamed.formerName = "e\u{301}th0"
+    let choices: [(names: [String], ids: [String], isAdmitted: Bool)] = [
+      (["lan0"], [], true), (["e\u{301}th0"], [], true), ([], ["id:1"], true), (["wg0"], [], false),
+      ([], ["id:2"], false),
+      (["\u{E9}th0"], [], false), (["wg0"], ["id:1"], true), ([], [], true),
+    ]
+    for (names, ids, isAdmitted) in choices {
       var filter = StreamFilter()
-      filter.interfaces = Set(names)
+      filter.names = Set(names.map { LinkName(escaped: $0) })
+      filter.ids = Set(ids)
       #expect(filter.admits(renamed) == isAdmitted)
       #expect(filter.admits(problem("disk")))
     }
