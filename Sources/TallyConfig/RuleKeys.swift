@@ -66,7 +66,11 @@ struct RuleKey: Sendable {
     match("MatchPath", .path, allowed: "device paths as udev's ID_PATH or below /sys/devices, or patterns"),
     match("MatchMaster", .master, allowed: "names of bridges, bonds or VRFs, or patterns"),
     match("MatchSSID", .ssid, allowed: "one name of a wireless network or pattern, spaces and all"),
-    value("Label", \.label, allowed: "a word or words of up to \(longestLabel) bytes") { label($0) },
+    value(
+      "Label", \.label, allowed: "a word or words of up to \(longestLabel) bytes without control or format characters"
+    ) {
+      label($0)
+    },
     value("Kind", \.kind, allowed: Kind.allCases.map(\.rawValue).joined(separator: ", ")) { Kind(rawValue: $0) },
     RuleKey(
       "Group", allowed: "a name of up to \(longestLabel) bytes without spaces, ':', '%', '/' or '+'; empty: no group"
@@ -85,7 +89,9 @@ struct RuleKey: Sendable {
 
   static func named(_ name: String) -> RuleKey? { all.first { $0.name == name } }
 
-  private static func label(_ text: String) -> String? { text.utf8.count <= longestLabel ? text : nil }
+  private static func label(_ text: String) -> String? {
+    text.utf8.count <= longestLabel && unshowable(in: text) == nil ? text : nil
+  }
 
   /// Like a link's name, so that a group can be asked for wherever a link can.
   private static func groupName(_ text: String) -> String? {
@@ -117,6 +123,8 @@ private func patterns(_ text: String, _ field: LinkRule.Field) -> LinkRule.Patte
   switch field {
   case .kind: guard words.allSatisfy({ Kind(rawValue: String($0)) != nil }) else { return nil }
   case .mac: return LinkRule.Patterns(globs: words.map { Glob($0.lowercased()) }, isNegated: isNegated)
+  case .name, .altname, .master:
+    return LinkRule.Patterns(globs: words.map { Glob(ofName: String($0)) }, isNegated: isNegated)
   default: break
   }
   return LinkRule.Patterns(globs: words.map { Glob(String($0)) }, isNegated: isNegated)

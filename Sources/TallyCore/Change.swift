@@ -100,13 +100,20 @@ package func problem(ofTitle title: String) -> String? {
   {
     return "it begins or ends with white space"
   }
-  // Whatever could not be shown as it is.
-  let isSafe = title.unicodeScalars.allSatisfy { scalar in
+  if let scalar = unshowable(in: title) {
+    let digits = String(scalar.value, radix: 16, uppercase: true)
+    return "it holds a control or format character, U+" + String(repeating: "0", count: max(0, 4 - digits.count))
+      + digits
+  }
+  return title.hasPrefix("id:") ? "it looks like an id" : nil
+}
+
+/// The first character that cannot be shown as it is: controls, and what hides, reorders or breaks the text around it.
+package func unshowable(in text: String) -> Unicode.Scalar? {
+  text.unicodeScalars.first { scalar in
     switch scalar.properties.generalCategory {
-    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: false
-    default: true
+    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: true
+    default: false
     }
   }
-  if !isSafe { return "it holds a control or format character" }
-  return title.hasPrefix("id:") ? "it looks like an id" : nil
 }

@@ -51,12 +51,13 @@ struct RuleTests {
       """)
     var expected = LinkRule(name: "all-of-it")
     func globs(_ texts: String..., isNegated: Bool = false) -> LinkRule.Patterns {
-      LinkRule.Patterns(globs: texts.map(Glob.init), isNegated: isNegated)
+      LinkRule.Patterns(globs: texts.map { Glob($0) }, isNegated: isNegated)
     }
+    func names(_ texts: String...) -> LinkRule.Patterns { LinkRule.Patterns(globs: texts.map { Glob(ofName: $0) }) }
     expected.match = [
-      .name: globs("wwan*", "usb?", "ppp0"), .altname: globs("modem"), .alias: globs("to the office"),
+      .name: names("wwan*", "usb?", "ppp0"), .altname: names("modem"), .alias: globs("to the office"),
       .kind: globs("wired", "cellular"), .type: globs("usb-*"), .driver: globs("r8152", "asix", isNegated: true),
-      .mac: globs("02:00:5e:*"), .path: globs("pci-0000:00:14.0-usb-*"), .master: globs("br0"), .ssid: globs("Café 3"),
+      .mac: globs("02:00:5e:*"), .path: globs("pci-0000:00:14.0-usb-*"), .master: names("br0"), .ssid: globs("Café 3"),
     ]
     expected.set.label = "Home office"
     expected.set.kind = .cellular
@@ -88,6 +89,11 @@ struct RuleTests {
       ("[Rule two words]\nLabel=x", "1: a rule's name is one word of up to 44 bytes; write [Rule NAME]"),
       ("[Rule x]\nMatchKind=radio", "2: MatchKind=radio is not valid; allowed: wired, "),
       ("[Rule x]\nKind=radio", "2: Kind=radio is not valid; allowed: wired, wifi"),
+      (
+        "[Rule x]\nLabel=a\u{202E}b",
+        "2: Label=a\u{202E}b is not valid; allowed: a word or words of up to 64 bytes without "
+      ),
+      ("[Rule x]\nLabel=a\u{2028}b", "2: Label="), ("[Rule x]\nLabel=a\u{7}b", "2: line holds a control character"),
       ("[Rule x]\nIgnore=maybe", "2: Ignore=maybe is not valid; allowed: yes or no"),
       ("[Rule x]\nGroup=a b", "2: Group=a b is not valid"),
       ("[Rule x]\nCarrier=a-name-of-16-bytes", "2: Carrier=a-name-of-16-bytes is not valid"),

@@ -252,7 +252,8 @@ struct LedgerChangesTests {
     arguments: [
       ("Office", true), ("", true), ("Büro ☎ 1", true), (String(repeating: "x", count: 64), true),
       (String(repeating: "x", count: 65), false), ("a\u{0}", false), ("a\nb", false), ("a\u{202E}b", false),
-      ("a\u{85}", false), (" a", false), ("a\u{3000}", false), ("id:7", false), ("\u{E000}", true),
+      ("a\u{85}", false), ("a\u{200D}b", false), ("a\u{2028}b", false), (" a", false), ("a\u{3000}", false),
+      ("id:7", false), ("\u{E000}", true),
     ])
   func titles(title: String, isGood: Bool) {
     let problem = problem(ofTitle: title)

@@ -47,6 +47,20 @@ struct LinkRuleTests {
     #expect(Glob(pattern).matches(text) == fits)
   }
 
+  @Test(
+    "in a pattern of names what is written %XX is that byte alone, and an odd byte is one character",
+    arguments: [
+      ("a%2Ab", "a*b", true), ("a%2ab", "axb", false), ("%21x", "!x", true), ("%5Ba]", "[a]", true),
+      ("%3F", "x", false),
+      ("a?b", "a%FFb", true), ("a??b", "a%FFb", false), ("a%ffb", "a%FFb", true), ("%C3%B6", "ö", true),
+      ("?", "ö", true),
+      ("[%80-%FF]", "%FE", true), ("[%01-%1f]x", "%1Bx", true), ("%C3*", "ö", false), ("%C3*", "%C3(", true),
+      ("wg[0%2D9]", "wg-", true), ("wg[0%2D9]", "wg5", false), ("é", "e\u{301}", false), ("*", "%FF%FE", true),
+    ] as [(String, String, Bool)])
+  func globsOfNames(pattern: String, text: String, fits: Bool) {
+    #expect(Glob(ofName: pattern).matches(text) == fits)
+  }
+
   @Test("a pattern of many stars takes no more than pattern times text")
   func manyStars() {
     let pattern = Glob(String(repeating: "*a", count: 95))
