@@ -40,7 +40,7 @@ let package = Package(
       swiftSettings: strict),
     .executableTarget(
       name: "iftally",
-      dependencies: ["TallyRender", "TallyWire", "TallyConfig", "TallyStore", "LocalHTTP"],
+      dependencies: ["TallyCore", "TallyRender", "TallyWire", "TallyConfig", "TallyStore", "LocalHTTP"],
       swiftSettings: strict),
 
     // What `make bench` runs.

@@ -17,6 +17,38 @@ package func displayed(_ text: String) -> String {
   return safe
 }
 
+/// The same JSON, in which what `displayed` escapes is written `\uXXXX`; it stands within strings alone.
+package func displayed(json: [UInt8]) -> [UInt8] {
+  guard let text = String(validating: json, as: UTF8.self), text.unicodeScalars.contains(where: isUnsafe) else {
+    return json
+  }
+  var safe = ""
+  for scalar in text.unicodeScalars {
+    guard isUnsafe(scalar) else {
+      safe.unicodeScalars.append(scalar)
+      continue
+    }
+    for unit in UTF16.encode(scalar) ?? UTF16.encodedReplacementCharacter {
+      let digits = String(unit, radix: 16)
+      safe += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+    }
+  }
+  return Array(safe.utf8)
+}
+
+/// A link's name as it can be typed in any shell, after `-i` too: what has a meaning to one of them is written `%XX`.
+package func typable(_ name: String) -> String {
+  var text = ""
+  for scalar in displayed(name).unicodeScalars {
+    switch scalar {
+    case "a"..."z", "A"..."Z", "0"..."9", "_", ".", "@", "%", "\u{80}"...: text.unicodeScalars.append(scalar)
+    case "-" where !text.isEmpty: text.unicodeScalars.append(scalar)
+    default: text += percent(UInt8(truncatingIfNeeded: scalar.value))
+    }
+  }
+  return text
+}
+
 private func percent(_ byte: UInt8) -> String {
   let digits = Array("0123456789ABCDEF")
   return "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"

@@ -28,7 +28,7 @@ struct Command: Sendable {
       takesMany: true, patience: 90, run: followEvents),
     Command(
       name: "interfaces", summary: "Kind, state, total, addresses of what is known",
-      options: [.verbose] + Option.selection + Option.figures + Option.common, run: showInterfaces),
+      options: [.verbose, .names] + Option.selection + Option.figures + Option.common, run: showInterfaces),
     periods("minutes", "minute", span: "60m", limit: 60, "last hour by minute"),
     periods("fives", "five_minutes", span: "5h", limit: 60, "last five hours by five minutes"),
     periods("hours", "hour", span: "24h", limit: 24, "last 24 hours"),

@@ -42,6 +42,8 @@ func showInterfaces(_ session: Session) throws(Failure) -> ExitCode {
   let (reply, json) = try session.selectedInterfaces()
   if session.settings.json {
     try session.print(json: json)
+  } else if session.settings.namesAlone {
+    try session.output.print(reply.interfaces.map { typable($0.name) })
   } else {
     try session.output.print(render(reply, verbose: session.settings.verbose, session.style))
   }

@@ -1,5 +1,6 @@
 // The command: reads the arguments, runs what they name, and ends with a code that scripts can decide by.
 import Glibc
+import TallyCore
 
 @main
 enum Main {
@@ -7,7 +8,7 @@ enum Main {
     occupyStandardDescriptors()
     // A reader that goes away is seen as an error of write instead.
     signal(SIGPIPE, SIG_IGN)
-    let arguments = Array(CommandLine.arguments.dropFirst())
+    let arguments = typedArguments()
     // What everyone tries first.
     exit(run(arguments == ["--version"] ? ["version"] : arguments).rawValue)
   }
@@ -29,6 +30,16 @@ enum Main {
     } catch {
       if error.exit != .ok { complain(error.text) }
       return error.exit
+    }
+  }
+
+  /// What holds bytes that are no UTF-8, as a link's name may, in the form in which names are written.
+  private static func typedArguments() -> [String] {
+    UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc)).dropFirst().compactMap {
+      argument in
+      guard let argument else { return nil }
+      return String(validatingCString: argument)
+        ?? LinkName(bytes: Array(UnsafeRawBufferPointer(start: argument, count: strlen(argument)))).escaped
     }
   }
 

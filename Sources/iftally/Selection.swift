@@ -1,4 +1,5 @@
 // Choosing interfaces by name, id and kind.
+import TallyCore
 import TallyRender
 import TallyWire
 
@@ -7,31 +8,45 @@ extension Settings {
 
   /// The interfaces that were asked for; a name that none of them has is a failure.
   func select(_ known: [Interface]) throws(Failure) -> [Interface] {
-    // What is shown escaped can be typed so.
-    let wanted = interfaces.map { displayed($0) }
     var chosen: Set<String> = []
-    for name in wanted {
-      var found = known.filter { $0.isCalled(name) }
+    for value in interfaces {
+      // A name that has the joint in it and fits as a whole comes first, as in the daemon.
+      var found = try bearers(of: value, among: known)
       if found.isEmpty {
-        // A title that several have is no choice.
-        found = known.filter { $0.title.map(displayed) == name }
-        guard found.count < 2 else {
-          throw Failure(
-            .usage, "several interfaces are called \"\(name)\": \(found.map(\.id).joined(separator: ", "))",
-            remedy: "Name one of them by its id.")
+        let names = value.split(separator: "+", omittingEmptySubsequences: false).map(String.init)
+        guard !names.contains("") else { throw emptyName(in: value) }
+        for name in names {
+          let bearers = try bearers(of: name, among: known)
+          guard !bearers.isEmpty else { throw unknown(name, among: known) }
+          found += bearers
         }
-      }
-      guard !found.isEmpty else {
-        throw Failure(
-          .unknownInterface, "no interface \"\(name)\" is known",
-          remedy: suggestion(for: name, among: known.map { displayed($0.name) }) ?? "iftally interfaces lists them.")
       }
       chosen.formUnion(found.map(\.id))
     }
     return known.filter { interface in
-      (wanted.isEmpty || chosen.contains(interface.id)) && (kinds.isEmpty || kinds.contains(interface.kind))
+      (interfaces.isEmpty || chosen.contains(interface.id)) && (kinds.isEmpty || kinds.contains(interface.kind))
         && (labels.isEmpty || interface.label.map(labels.contains) ?? false)
     }
+  }
+
+  private func bearers(of name: String, among known: [Interface]) throws(Failure) -> [Interface] {
+    let found = known.filter { $0.isCalled(name) }
+    if !found.isEmpty { return found }
+    // A title that several have is no choice.
+    let titled = known.filter { $0.isTitled(name) }
+    guard titled.count < 2 else {
+      throw Failure(
+        .usage, "several interfaces are called \(quoted(name)): \(titled.map(\.id).joined(separator: ", "))",
+        remedy: "Name one of them by its id.")
+    }
+    return titled
+  }
+
+  private func unknown(_ name: String, among known: [Interface]) -> Failure {
+    Failure(
+      .unknownInterface, "no interface \(quoted(name)) is known",
+      remedy: suggestion(for: displayed(name), among: known.map { displayed($0.name) })
+        ?? "iftally interfaces lists them.")
   }
 
   /// The usage target with the selection in it.
@@ -57,8 +72,15 @@ extension Session {
 
 extension Interface {
   /// By id or name, its own or that of one whose figures are shown with it.
-  fileprivate func isCalled(_ name: String) -> Bool {
-    id == name || displayed(self.name) == name
-      || merged?.contains { $0.id == name || displayed($0.name) == name } ?? false
+  fileprivate func isCalled(_ text: String) -> Bool {
+    // Bytes, and not characters: what Swift takes for one "é" may be the names of two links.
+    let name = LinkName(escaped: text)
+    func fits(_ id: String?, _ other: String) -> Bool { id == text || LinkName(escaped: other) == name }
+    return fits(id, self.name) || merged?.contains { fits($0.id, $0.name) } ?? false
+  }
+
+  fileprivate func isTitled(_ text: String) -> Bool {
+    guard let title else { return false }
+    return title == text || LinkName(escaped: text).bytes == Array(title.utf8)
   }
 }

@@ -48,7 +48,8 @@ struct Session {
   /// Prints JSON as one line.
   func print(json: [UInt8]) throws(Failure) {
     // Between the tokens of JSON a line break is a space; within them there is none.
-    try output.write(json.map { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") ? UInt8(ascii: " ") : $0 } + [10])
+    let line = json.map { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") ? UInt8(ascii: " ") : $0 }
+    try output.write(displayed(json: line) + [10])
   }
 
   func print(json reply: some Encodable) throws(Failure) {

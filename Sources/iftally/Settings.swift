@@ -9,7 +9,7 @@ struct Settings {
   var operands: [String] = []
   var help = false
 
-  /// Names or ids; empty: all.
+  /// Names, titles or ids, several joined with plus signs; empty: all.
   var interfaces: [String] = []
   /// Empty: all.
   var kinds: [String] = []
@@ -22,6 +22,8 @@ struct Settings {
   var units = Units()
   var noColor = false
   var verbose = false
+  /// Nothing but names.
+  var namesAlone = false
   /// Ask for no confirmation.
   var yes = false
   /// Interfaces too that would be left out.
@@ -103,11 +105,8 @@ extension Option {
     Option(
       long: "interface", short: "i", value: "NAME", help: "Only this one, by name or id:N; a+b, or repeat"
     ) { settings, value throws(Failure) in
-      let names = value.split(separator: "+", omittingEmptySubsequences: false).map(String.init)
-      guard !names.contains("") else {
-        throw Failure(.usage, "-i \(quoted(value)) has an empty name in it", remedy: "Write -i NAME or -i NAME+NAME.")
-      }
-      settings.interfaces += names
+      guard !value.isEmpty else { throw emptyName(in: value) }
+      settings.interfaces.append(value)
     },
     Option(long: "kind", value: "KIND", help: "Only this kind, for example wifi; repeat for more") {
       settings, value throws(Failure) in
@@ -128,6 +127,10 @@ extension Option {
 
   static let verbose = Option(long: "verbose", short: "v", help: "Everything that is known") { settings, _ in
     settings.verbose = true
+  }
+
+  static let names = Option(long: "names", help: "Names alone, one a line, as any shell takes them") { settings, _ in
+    settings.namesAlone = true
   }
 
   static let force = Option(long: "force", short: "f", help: "Replace a file that is there already") { settings, _ in
@@ -223,6 +226,10 @@ extension Option {
 private let kinds = [
   "wired", "wifi", "cellular", "tunnel", "bridge", "bond", "vlan", "virtual", "loopback", "other",
 ]
+
+func emptyName(in value: String) -> Failure {
+  Failure(.usage, "-i \(quoted(value)) has an empty name in it", remedy: "Write -i NAME or -i NAME+NAME.")
+}
 
 /// What a person typed, safe to show in an error.
 func quoted(_ text: String) -> String { "\"\(displayed(text))\"" }

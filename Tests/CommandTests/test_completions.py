@@ -14,6 +14,7 @@ from fake_daemon import golden
 FILES = ROOT / "packaging" / "completions"
 BIN = os.path.dirname(COMMAND)
 KINDS = program_help.values("--kind")
+NAMES = {"wlan0", "wg0", "%24%28reboot%29", "a%60b", "x%2By", "%2Drf", "ö%2A"}
 UNITS = program_help.values("--unit")
 
 
@@ -26,7 +27,7 @@ class Offers:
             if os.environ.get("CI") == "true":
                 self.fail(f"{self.shell} is not installed")
             self.skipTest(f"{self.shell} is not installed")
-        self.daemon.answers["/v1/interfaces"] = self.interfaces("wlan0", "wg0", "$(reboot)", "a`b", "x+y")
+        self.daemon.answers["/v1/interfaces"] = self.interfaces("wlan0", "wg0", "$(reboot)", "a`b", "x+y", "-rf", "ö*")
 
     def interfaces(self, *names):
         reply = golden("interfaces")
@@ -57,17 +58,17 @@ class Offers:
         self.assertIn("this-month", self.offered("iftally days --from "))
         self.assertEqual(self.offered("iftally days --limit "), set())
 
-    def test_interfaces_of_the_daemon_but_none_that_a_shell_would_read_otherwise(self):
-        self.assertEqual(self.offered("iftally -i "), {"wlan0", "wg0"})
+    def test_interfaces_of_the_daemon_with_what_a_shell_would_read_otherwise_escaped(self):
+        self.assertEqual(self.offered("iftally -i "), NAMES)
         self.assertEqual(self.offered("iftally days --interface wl"), {"wlan0"})
-        self.assertEqual({word.split("+")[-1] for word in self.offered("iftally -i wlan0+")}, {"wlan0", "wg0"})
+        self.assertEqual({word.split("+")[-1] for word in self.offered("iftally -i wlan0+")}, NAMES)
 
     def test_what_can_be_changed_and_taken_back(self):
         change = {"at": "", "uid": 0, "action": "forget", "interface": {"id": "id:3", "name": "wg0"}}
         self.daemon.answers["/v1/changes"] = {
             "nature": "estimate", "as_of": "", "changes": [{"id": 7, **change}, {"id": 5, **change}]}
         for command in ("rename", "merge", "forget", "explain"):
-            self.assertEqual(self.offered(f"iftally {command} "), {"wlan0", "wg0"}, command)
+            self.assertEqual(self.offered(f"iftally {command} "), NAMES, command)
         self.assertEqual(self.offered("iftally undo "), {"7", "5"})
 
     def test_silence_without_a_daemon(self):

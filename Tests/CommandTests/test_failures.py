@@ -38,7 +38,7 @@ class Usage(CommandCase):
             (["--unit"], "--unit needs a value: --unit UNIT"),
             (["--json=1"], "--json takes no value"),
             (["--kind", "wfi"], "Did you mean wifi?"),
-            (["-i", "a++b"], '-i "a++b" has an empty name in it'),
+            (["-i", ""], '-i "" has an empty name in it'),
             (["live", "-n", "0"], '--count "0" is no number from 1 to'),
             (["live", "--interval", "0"], "is no number of seconds from 0.2 to 3600"),
             (["live", "--interval", "nan"], "is no number of seconds"),
@@ -61,6 +61,7 @@ class Usage(CommandCase):
 
     def test_an_interface_that_cannot_be_explained_is_unknown(self):
         self.daemon.answers["/v1/explain"] = problem("unknown_interface", 404, "no interface 'wg9' was ever seen")
+        self.assertIn('-i "wlan0+" has an empty name in it', self.refused("-i", "wlan0+", exit=2))
         self.assertIn("iftally interfaces lists them", self.refused("explain", "wg9", exit=6))
 
 

@@ -104,10 +104,13 @@ class Figures(CommandCase):
         self.assertEqual(shown("-i", "-rf"), ["-rf"])
         self.assertEqual(shown("-i", "evil%1B[31m"), ["evil%1B[31m"])
         self.assertEqual(shown("-i", "a%E2%80%AEb%C2%9B1m"), ["a\u202eb\x9b1m"])
+        self.assertEqual(shown("-i", "a%e2%80%aeb%c2%9b1m"), ["a\u202eb\x9b1m"])
+        self.assertEqual(shown("-i", b"a\xe2\x80\xaeb%C2\x9b1m"), ["a\u202eb\x9b1m"])
+        self.assertNotIn("\u202e", self.run_command("interfaces", "--json").stdout)
         self.assertEqual(shown("--kind", "wifi", "--kind", "tunnel"), ["wlan0", "wg0"])
         self.daemon.targets.clear()
         self.run_command("days", "-i", "wlan0+-rf", "--kind=wifi")
-        self.assertIn("interface=wlan0&interface=-rf&kind=wifi&", self.daemon.targets[0])
+        self.assertIn("interface=wlan0%2B-rf&kind=wifi&", self.daemon.targets[0])
 
     def test_units(self):
         self.assertIn("53687091200 B", self.run_command("interfaces", "--unit", "bytes").stdout)

@@ -78,7 +78,7 @@ class Watch(CommandCase):
         self.connections = [EVENTS]
         self.watch("-n1", "--on", "link,gap", "--on", "rates", "-i", "wg0+id:3", "--kind", "wifi", "--interval", "5")
         self.assertEqual(self.daemon.targets, [
-            "/v1/stream?interface=wg0&interface=id%3A3&kind=wifi&events=link%2Cgap%2Crates&interval=5"])
+            "/v1/stream?interface=wg0%2Bid%3A3&kind=wifi&events=link%2Cgap%2Crates&interval=5"])
 
     def test_a_daemon_that_restarts_is_followed_from_the_same_place(self):
         self.connections = [EVENTS[:2], [], EVENTS[2:3]]

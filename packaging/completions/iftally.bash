@@ -1,10 +1,9 @@
 # Completion of iftally(1) for bash.
 
-# The interfaces that the daemon knows; nothing where none answers. Names that the shell would read otherwise than as
-# they are, such as $(reboot), are left out.
+# The interfaces that the daemon knows; nothing where none answers. What the shell would read otherwise than as it is, as
+# in $(reboot), is written %XX.
 _iftally_interfaces() {
-  command iftally interfaces --json --timeout 1 2>/dev/null |
-    grep -oE '"name": *"[A-Za-z0-9_.@%-]+",' | cut -d '"' -f 4
+  command iftally interfaces --names --timeout 1 2>/dev/null
 }
 
 # The numbers of changes.
@@ -69,7 +68,7 @@ _iftally() {
         '') options="$selection -a --all $figures $common" ;;
         watch) options="--on --exec --exec-timeout -n --count --interval ${selection% --label} $figures $common" ;;
         live) options="-n --count --interval $selection $figures $common" ;;
-        interfaces) options="-v --verbose $selection $figures $common" ;;
+        interfaces) options="-v --verbose --names $selection $figures $common" ;;
         minutes | fives | hours | days | months | years) options="$span $selection $figures $common" ;;
         usage) options="-r --resolution $span $selection $figures $common" ;;
         explain) options="--today --yesterday --month --year $bounds -r --resolution $figures $common" ;;

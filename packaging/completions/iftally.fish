@@ -3,8 +3,9 @@
 # The interfaces that the daemon knows, after what is already joined with plus signs; nothing where none answers.
 function __iftally_interfaces
     set -l joined (string match -r '^(?:--interface=|-i)?(.*\+)' -- (commandline -ct))[2]
-    command iftally interfaces --json --timeout 1 2>/dev/null |
-        string match -ra '"name": *"[A-Za-z0-9_.@%-]+",' | string replace -r '"name": *"(.*)",' "$joined\$1"
+    for name in (command iftally interfaces --names --timeout 1 2>/dev/null)
+        echo -- "$joined$name"
+    end
 end
 
 # The numbers of changes.
@@ -89,6 +90,7 @@ complete -c iftally -n '__iftally_in watch' -l on -x -a 'rates link reset gap pr
 complete -c iftally -n '__iftally_in watch' -l exec-timeout -x -d 'End it after so many seconds'
 complete -c iftally -n '__iftally_in watch' -l exec -d 'Run what follows -- for each'
 complete -c iftally -n '__iftally_in interfaces rules status' -s v -l verbose -d 'Everything that is known'
+complete -c iftally -n '__iftally_in interfaces' -l names -d 'Names alone, as any shell takes them'
 complete -c iftally -n '__iftally_in backup restore' -F
 complete -c iftally -n '__iftally_in backup' -s f -l force -d 'Replace a file that is there'
 complete -c iftally -n '__iftally_in restore' -l directory -r -F -d 'Folder of the store'
