@@ -80,9 +80,10 @@ extension Page {
         + `${plural(quality.resets, "reset")}, ${plural(quality.gaps, "gap")}.`;
     }
 
-    // Characters that turn the direction of the text after them; they are written as names write control bytes.
-    const TURNING = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
-    const tame = (text) => text.replace(TURNING, encodeURIComponent);
+    // Characters that hide, or turn the text after them; they are written as names write control bytes, as the command
+    // writes them.
+    const UNSAFE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+    const tame = (text) => text.replace(UNSAFE, encodeURIComponent);
 
     // Every text of the daemon comes onto the page through these: as text nodes and attribute values, never as markup.
     function fill(node, attributes, children) {

@@ -2,6 +2,7 @@
 import datetime
 import http.client
 import json
+import re
 import socket
 import time
 import urllib.parse
@@ -70,7 +71,7 @@ class Client:
     def ask(self, path, method="GET", headers=None, body=None, **query):
         """A reply, whatever its status; a list as a query's value repeats the parameter."""
         if query:
-            path += "?" + urllib.parse.urlencode(query, doseq=True, quote_via=urllib.parse.quote)
+            path += "?" + urllib.parse.urlencode(query, doseq=True, quote_via=urllib.parse.quote, errors="surrogateescape")
         return ask(_UnixConnection(self.path), path, method, headers, body)
 
     def get(self, path, **query):
@@ -108,8 +109,8 @@ class Client:
         return self.present("/v1/interfaces")["interfaces"]
 
     def interface(self, name):
-        """One interface by name or id."""
-        return self.present("/v1/interfaces/" + urllib.parse.quote(name))["interface"]
+        """One interface by name (of a link, as os.fsdecode has it), title or id."""
+        return self.present("/v1/interfaces/" + quoted(name))["interface"]
 
     def total(self, name):
         return figure_counters(self.interface(name)["total"])
@@ -127,14 +128,37 @@ class Client:
         return parse_metrics(self.ask("/metrics").text)
 
 
+def quoted(name):
+    """A link's name (as os.fsdecode has it) for a URL."""
+    return urllib.parse.quote(name, safe="", errors="surrogateescape")
+
+
+_SERIES = re.compile(r"([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)")
+_LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\[\\n"])*)"(,|$)')
+_ESCAPES = {"\\\\": "\\", "\\n": "\n", '\\"': '"'}
+
+
 def parse_metrics(text):
-    """Prometheus text, of which only labels without escapes are understood."""
+    """Prometheus text 0.0.4, read strictly: one line a sample, every label's value unescaped, no series twice."""
     values = {}
-    for line in text.splitlines():
-        if not line or line.startswith("#"):
+    if not text.endswith("\n"):
+        raise AssertionError("the last line has no end")
+    for line in text[:-1].split("\n"):
+        if line.startswith("#"):
             continue
-        series, value = line.rsplit(" ", 1)
-        name, _, labels = series.partition("{")
-        pairs = (item.split("=", 1) for item in labels.rstrip("}").split(",") if item)
-        values[name, frozenset((key, text.strip('"')) for key, text in pairs)] = float(value)
+        series = _SERIES.fullmatch(line)
+        if not series:
+            raise AssertionError(f"no sample: {line!r}")
+        name, rest, value = series.groups()
+        labels, at = {}, 0
+        while rest and at < len(rest):
+            label = _LABEL.match(rest, at)
+            if not label or label[1] in labels:
+                raise AssertionError(f"no labels: {line!r}")
+            labels[label[1]] = re.sub(r'\\[\\n"]', lambda escape: _ESCAPES[escape[0]], label[2])
+            at = label.end()
+        key = name, frozenset(labels.items())
+        if key in values:
+            raise AssertionError(f"twice: {line!r}")
+        values[key] = float(value)
     return values

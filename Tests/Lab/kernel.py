@@ -1,6 +1,8 @@
 """The few system calls that Python's library lacks: namespaces and mounts."""
 import ctypes
 import os
+import socket
+import struct
 
 CLONE_NEWNS = 0x00020000
 CLONE_NEWNET = 0x40000000
@@ -38,3 +40,9 @@ def unmount(target):
     """Detach a mount, also while something in it is still open."""
     MNT_DETACH = 2
     _checked(_libc.umount2(os.fsencode(target), ctypes.c_int(MNT_DETACH)), f"umount {target}")
+
+
+def bind_packet(bound, name, protocol):
+    """Bind a packet socket to a link whose name is no UTF-8 (a str of os.fsdecode), which Python's bind refuses."""
+    address = struct.pack("=HHiHBB8s", socket.AF_PACKET, socket.htons(protocol), socket.if_nametoindex(name), 0, 0, 0, b"")
+    _checked(_libc.bind(bound.fileno(), address, len(address)), f"bind to {name!a}")

@@ -115,7 +115,7 @@ class Link:
         self.lab.truth.live.append(self)
 
     def set(self, *arguments):
-        ip("link", "set", self.name, *arguments)
+        ip("link", "set", "dev", self.name, *arguments)
 
     @property
     def index(self):
@@ -245,7 +245,7 @@ class Tun(Link):
 
     def attach(self):
         self.file = open("/dev/net/tun", "r+b", buffering=0)
-        fcntl.ioctl(self.file, TUNSETIFF, struct.pack("16sH22x", self.name.encode(), self.mode | IFF_NO_PI))
+        fcntl.ioctl(self.file, TUNSETIFF, struct.pack("16sH22x", os.fsencode(self.name), self.mode | IFF_NO_PI))
 
     def detach(self):
         """Close the file: a persistent tun stays, with its counters."""

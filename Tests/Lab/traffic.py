@@ -5,10 +5,13 @@ import struct
 import threading
 import time
 
+from . import kernel
+
 CHUNK = 60000
 SMALLEST = 64
 HEADER = 14
 ETHERTYPE = 0x88B5  # for local experiments: counted by every link, taken up by nobody
+IPV4 = 0x0800
 SOMEBODY = bytes.fromhex("020000000001")
 SOL_PACKET = 263
 PACKET_QDISC_BYPASS = 20
@@ -37,7 +40,12 @@ class Sender:
         self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM if cooked else socket.SOCK_RAW, 0)
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
         self.socket.setsockopt(SOL_PACKET, PACKET_QDISC_BYPASS, 1)
-        self.socket.bind((name, 0))
+        # Names that are no UTF-8 are as os.fsdecode has them, and Python's own calls refuse them.
+        self.is_text = not any("\udc80" <= each <= "\udcff" for each in name)
+        if self.is_text:
+            self.socket.bind((name, 0))
+        else:
+            kernel.bind_packet(self.socket, name, IPV4 if cooked else 0)
         head = b"\x45" if cooked else to + SOMEBODY + struct.pack("!H", ETHERTYPE)
         self.frame = memoryview(head + bytes(CHUNK + HEADER))
 
@@ -45,8 +53,8 @@ class Sender:
         """One frame of `size` bytes: with its Ethernet header, or, when cooked, an IP packet."""
         while True:
             try:
-                if self.cooked:
-                    self.socket.sendto(self.frame[:size], (self.name, 0x0800))
+                if self.cooked and self.is_text:
+                    self.socket.sendto(self.frame[:size], (self.name, IPV4))
                 else:
                     self.socket.send(self.frame[:size])
                 return

@@ -30,7 +30,7 @@ class Browser:
         self._profile = tempfile.TemporaryDirectory(prefix="iftally-browser-", ignore_cleanup_errors=True)
         to_browser, self._out = os.pipe()
         self._in, from_browser = os.pipe()
-        # The browser reads commands from descriptor 3 and writes answers to 4.
+        # The browser reads commands from descriptor 3 and writes answers to 4; dash takes no descriptor above 9 for them.
         command = [
             find_program(),
             "--headless",
@@ -44,7 +44,7 @@ class Browser:
             f"--user-data-dir={self._profile.name}",
             "about:blank",
         ]
-        shell = ["/bin/sh", "-c", f'exec "$@" 3<&{to_browser} 4>&{from_browser}', "browser", *command]
+        shell = ["bash", "-c", f'exec "$@" 3<&{to_browser} 4>&{from_browser}', "browser", *command]
         self._process = subprocess.Popen(
             shell,
             pass_fds=(to_browser, from_browser),
