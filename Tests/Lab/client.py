@@ -71,7 +71,8 @@ class Client:
     def ask(self, path, method="GET", headers=None, body=None, **query):
         """A reply, whatever its status; a list as a query's value repeats the parameter."""
         if query:
-            path += "?" + urllib.parse.urlencode(query, doseq=True, quote_via=urllib.parse.quote, errors="surrogateescape")
+            path += "?" + urllib.parse.urlencode(
+                query, doseq=True, quote_via=urllib.parse.quote, errors="surrogateescape")
         return ask(_UnixConnection(self.path), path, method, headers, body)
 
     def get(self, path, **query):

@@ -44,5 +44,6 @@ def unmount(target):
 
 def bind_packet(bound, name, protocol):
     """Bind a packet socket to a link whose name is no UTF-8 (a str of os.fsdecode), which Python's bind refuses."""
-    address = struct.pack("=HHiHBB8s", socket.AF_PACKET, socket.htons(protocol), socket.if_nametoindex(name), 0, 0, 0, b"")
+    index = socket.if_nametoindex(name)
+    address = struct.pack("=HHiHBB8s", socket.AF_PACKET, socket.htons(protocol), index, 0, 0, 0, b"")
     _checked(_libc.bind(bound.fileno(), address, len(address)), f"bind to {name!a}")

@@ -1,5 +1,6 @@
 """Links of many kinds that carry an exactly known number of bytes."""
 import fcntl
+import itertools
 import os
 import struct
 import time
@@ -11,6 +12,7 @@ from .truth import Counters, read_counters
 MTU = 65000
 TUNSETIFF = 0x400454CA
 TUNSETPERSIST = 0x400454CB
+TUNSETIFINDEX = 0x400454DA
 IFF_TUN, IFF_TAP, IFF_NO_PI = 0x0001, 0x0002, 0x1000
 
 
@@ -245,7 +247,11 @@ class Tun(Link):
 
     def attach(self):
         self.file = open("/dev/net/tun", "r+b", buffering=0)
+        self._prepare()
         fcntl.ioctl(self.file, TUNSETIFF, struct.pack("16sH22x", os.fsencode(self.name), self.mode | IFF_NO_PI))
+
+    def _prepare(self):
+        """What the file has to be told before the link is made."""
 
     def detach(self):
         """Close the file: a persistent tun stays, with its counters."""
@@ -284,6 +290,20 @@ class Tap(Tun):
 
     def _sender(self):
         return Sender(self.name)
+
+
+class Card(Tap):
+    """A network card at a port, to a daemon with the environment of `preload.hardware`."""
+
+    lives = itertools.count(1)
+
+    def __init__(self, lab, name, card, port=1):
+        """`card`: 1 to 9, of which the permanent address is made; `port`: 1 to 99."""
+        self.chosen = card * 10000 + port * 100 + next(Card.lives) % 100
+        super().__init__(lab, name)
+
+    def _prepare(self):
+        fcntl.ioctl(self.file, TUNSETIFINDEX, struct.pack("I", self.chosen))
 
 
 class Bridge(Link):

@@ -6,13 +6,16 @@ import unicodedata
 # "default", more than 15 bytes.
 NAMES = [os.fsdecode(name) for name in (
     b'"', b"'", b"\\", b'a"b\\c', b'\\"', b"\\n", b"{x=y}", b"{{7*7}}${7*7}",
-    b"<script>", b"<b>&amp;", b"&", b"a&b=c", b"#", b"?", b"?x=1", b"#id", b",", b"a,b", b"=", b";", b"id;7", b"|", b">", b"@",
-    b"+", b"a+b", b"++", b"a", b"b", b"-", b"-rf", b"--json", b".hidden", b"...", b"~", b"$(reboot)", b"`id`", b"!x", b"^",
-    b"*", b"a*b", b"[a]", b"[", b"]",
-    b"id", b"7", b"0", b"id7", b"title", b"merge", b"totals", b"metrics", b"v1", b"null", b"nan", b"__proto__", b"constructor",
-    "ö".encode(), "o\u0308".encode(), "網路0".encode(), "🛰️".encode(), "\u202egnp.exe".encode(), "\u200b".encode(),
+    b"<script>", b"<b>&amp;", b"&", b"a&b=c", b"#", b"?", b"?x=1", b"#id", b",", b"a,b", b"=", b";", b"id;7", b"|", b">",
+    b"@", b"+", b"a+b", b"++", b"a", b"b", b"-", b"-rf", b"--json", b".hidden", b"...", b"~", b"$(reboot)",
+    b"`id`", b"!x", b"^", b"*", b"a*b", b"[a]", b"[", b"]",
+    b"id", b"7", b"0", b"id7", b"title", b"merge", b"totals", b"metrics", b"v1", b"null", b"nan", b"__proto__",
+    b"constructor",
+    "ö".encode(), "o\u0308".encode(), "網路0".encode(), "🛰️".encode(), "\u202egnp.exe".encode(),
+    "\u200b".encode(),
     "a\u200db".encode(), "\u2028".encode(), "\x85".encode(), "ﬃ".encode(), "\u2003".encode(), "\ufeff".encode(),
-    b"\x01", b"\x07\x1b[31m", b"\x7f", b"\x1c", b"\xff\xfe", b"\xc3", b"a\xc3b", b"\xed\xbf\x80", b"\xc0\xaf", b"\xf0\x9f\x9b",
+    b"\x01", b"\x07\x1b[31m", b"\x7f", b"\x1c", b"\xff\xfe", b"\xc3", b"a\xc3b", b"\xed\xbf\x80", b"\xc0\xaf",
+    b"\xf0\x9f\x9b",
     "ö".encode() + b"\xff", b"x" * 15, "öööööööx".encode(), b"\xff" * 15,
 )]
 

@@ -23,3 +23,8 @@ def library(lab, name):
 def small_queue(lab, size):
     """The environment of a process whose sockets get receive buffers of at most `size` bytes (the kernel doubles it)."""
     return {"LD_PRELOAD": library(lab, "small_queue"), "SMALL_QUEUE": str(size)}
+
+
+def hardware(lab):
+    """The environment of a process to which the links that are `links.Card` are network cards."""
+    return {"LD_PRELOAD": library(lab, "hardware")}
