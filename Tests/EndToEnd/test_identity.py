@@ -69,6 +69,10 @@ class Cards(Identity):
                 daemon = self.daemon(name=end)
                 first = links.Card(self.lab, "eth0", 7, port=1)
                 known = self.carry(daemon, first)
+                # What was not stored at a kill goes with a link that goes: a departure has it stored.
+                commits = daemon.client.status()["commit"]["count"]
+                links.Tun(self.lab, "brief").delete()
+                wait_for(lambda: daemon.client.status()["commit"]["count"] > commits, "a commit")
                 getattr(daemon, end)()
                 first.delete()
                 second = links.Card(self.lab, "eth3", 7, port=3)

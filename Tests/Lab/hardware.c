@@ -1,6 +1,6 @@
 /* To a process that preloads this, links with an index from 10000 on are network cards: they have no kind, a permanent
  * address and a device at a port. Of index CPPLL the card is C, with the address 02:00:5e:00:53:0C, and the port is PP;
- * LL tells its lives apart. A tap is what can be such a card; its broadcast address makes room for the permanent one. */
+ * LL tells its lives apart. A tap can be such a card; its broadcast address makes room for the permanent one. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <limits.h>

@@ -6,8 +6,8 @@ import unicodedata
 # "default", more than 15 bytes.
 NAMES = [os.fsdecode(name) for name in (
     b'"', b"'", b"\\", b'a"b\\c', b'\\"', b"\\n", b"{x=y}", b"{{7*7}}${7*7}",
-    b"<script>", b"<b>&amp;", b"&", b"a&b=c", b"#", b"?", b"?x=1", b"#id", b",", b"a,b", b"=", b";", b"id;7", b"|", b">",
-    b"@", b"+", b"a+b", b"++", b"a", b"b", b"-", b"-rf", b"--json", b".hidden", b"...", b"~", b"$(reboot)",
+    b"<script>", b"<b>&amp;", b"&", b"a&b=c", b"#", b"?", b"?x=1", b"#id", b",", b"a,b", b"=", b";", b"id;7", b"|",
+    b">", b"@", b"+", b"a+b", b"++", b"a", b"b", b"-", b"-rf", b"--json", b".hidden", b"...", b"~", b"$(reboot)",
     b"`id`", b"!x", b"^", b"*", b"a*b", b"[a]", b"[", b"]",
     b"id", b"7", b"0", b"id7", b"title", b"merge", b"totals", b"metrics", b"v1", b"null", b"nan", b"__proto__",
     b"constructor",
