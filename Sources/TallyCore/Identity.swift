@@ -9,7 +9,7 @@
 /// which may be random, is never part of it.
 package func identityKey(_ facts: LinkFacts, _ basis: LinkRule.Basis? = nil) -> String {
   guard facts.infoKind.isEmpty, basis != .name else { return nameKey(facts) }
-  if basis == .path { return facts.paths.first.map { "path:" + $0 } ?? nameKey(facts) }
+  if basis == .path { return facts.paths.first.map { asciiKey("path:" + $0) } ?? nameKey(facts) }
   guard let address = addressText(facts.permanentAddress) else { return nameKey(facts) }
   return "mac:" + address
 }
@@ -25,7 +25,14 @@ package func nameKey(_ facts: LinkFacts) -> String {
     case ("", _): "-"
     default: facts.infoKind
     }
-  return kind + ":" + facts.name.escaped
+  return asciiKey(kind + ":" + facts.name.escaped)
+}
+
+/// A key with all that is not ASCII written `%XX`: Swift takes two ways to write "é" for equal texts, and the kernel for
+/// the names of two links.
+func asciiKey(_ text: String) -> String {
+  if text.utf8.allSatisfy({ $0 < 0x80 }) { return text }
+  return text.utf8.map { $0 < 0x80 ? String(Unicode.Scalar($0)) : percent($0) }.joined()
 }
 
 /// EUI-48 and EUI-64 addresses as text; nil for other lengths, which hold tunnel endpoints or parts that change, and for

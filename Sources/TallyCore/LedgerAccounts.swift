@@ -5,14 +5,6 @@
 struct Identity: Hashable, Sendable {
   var key: String
   var label: String?
-
-  /// Keys hold names of links, which are bytes: Swift takes two ways to write "é" for equal, the kernel does not.
-  static func == (a: Identity, b: Identity) -> Bool { a.key.utf8.elementsEqual(b.key.utf8) && a.label == b.label }
-
-  func hash(into hasher: inout Hasher) {
-    for byte in key.utf8 { hasher.combine(byte) }
-    hasher.combine(label)
-  }
 }
 
 extension LinkRecord {
@@ -25,6 +17,8 @@ extension LinkRecord {
   package var isGroup: Bool { key.hasPrefix(LinkRecord.groupPrefix) }
 
   static let groupPrefix = "group:"
+
+  static func key(ofGroup name: String) -> String { asciiKey(groupPrefix + name) }
 
   /// What stands in the place of a record that is gone.
   static let vacant = LinkRecord(
@@ -97,7 +91,7 @@ extension Ledger {
     if found.isIgnored { return record.isIgnored }
     if let name = found.group {
       guard !record.isIgnored, let group = tallies[slot].group else { return false }
-      return records[group].identity == Identity(key: LinkRecord.groupPrefix + name, label: found.set.label)
+      return records[group].key == LinkRecord.key(ofGroup: name) && records[group].label == found.set.label
     }
     // One that came when there were too many stays there for its life.
     if isOverflow(slot) { return !isHardware(facts, found) }
@@ -199,7 +193,7 @@ extension Ledger {
 
   /// The record of a group, with one more life.
   private mutating func group(_ name: String, _ found: Designation, _ facts: LinkFacts, at now: Moment) -> Int {
-    let identity = Identity(key: LinkRecord.groupPrefix + name, label: found.set.label)
+    let identity = Identity(key: LinkRecord.key(ofGroup: name), label: found.set.label)
     let kind = found.classification.kind
     let slot: Int
     if let known = slots[identity] {

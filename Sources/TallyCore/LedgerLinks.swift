@@ -93,7 +93,7 @@ extension Ledger {
     let record = records[slot]
     var key = identityKey(new, found?.set.basis)
     if record.isShown, let owner = slots[Identity(key: key, label: record.label)], owner != slot,
-      isPresent(owner) || record.identity == Identity(key: nameKey(new), label: record.label)
+      isPresent(owner) || record.key == nameKey(new)
     {
       key = nameKey(new)
     }

@@ -76,7 +76,7 @@ func units(of bytes: [UInt8]) -> [(value: UInt32, offset: Int)] {
 
 private func isControl(_ byte: UInt8) -> Bool { byte < 0x20 || byte == 0x7F }
 
-private func percent(_ byte: UInt8) -> String {
+func percent(_ byte: UInt8) -> String {
   let digits = Array("0123456789ABCDEF")
   return "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
 }

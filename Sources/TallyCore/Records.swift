@@ -75,7 +75,8 @@ package struct LinkRecord: Hashable, Sendable {
     total: Amounts = .zero, totalIsAtLeast: Bool = false, resets: UInt32 = 0, baseline: Baseline? = nil
   ) {
     self.id = id
-    self.key = key
+    // Files of earlier versions hold other characters.
+    self.key = asciiKey(key)
     self.name = name
     self.kind = kind
     self.type = type

@@ -46,6 +46,17 @@ struct IdentityTests {
     }
   }
 
+  @Test("names that Swift takes for equal have keys of their own, also as an earlier version wrote them")
+  func lookAlikes() {
+    let (short, long) = (nameKey(link("é0")), nameKey(link("e\u{301}0")))
+    #expect(short == "-:%C3%A90")
+    #expect(long == "-:e%CC%810")
+    let earlier = LinkRecord(
+      id: 1, key: "-:e\u{301}0", name: LinkName(escaped: "e\u{301}0"), kind: .other, type: "", firstSeen: 0, lastSeen: 0
+    )
+    #expect(earlier.key == long)
+  }
+
   @Test("a name that is no UTF-8 makes a key that is text")
   func escapedName() {
     var facts = link("")
