@@ -30,7 +30,8 @@ package struct Change: Hashable, Sendable {
   package var uid: UInt32
   package var action: Action
   package var link: LinkID
-  /// Of a rename the title before and after; of a merge `after` is the other's id as text.
+  /// Of a rename the title before and after; of a merge `after` is the other's id as text. When a device of several labels
+  /// is forgotten, `after` has the ids of its other records, joined with a plus sign.
   package var before: String
   package var after: String
   package var undone: Undoing?
@@ -54,13 +55,20 @@ package struct Change: Hashable, Sendable {
 
   /// The newest so many are kept.
   package static let kept = 1000
+
+  /// All records that it alters, `link` first.
+  package var links: [LinkID] {
+    guard action == .forget else { return [link] }
+    return [link] + after.split(separator: "+").compactMap { LinkID($0.dropFirst(3)) }
+  }
 }
 
 /// What somebody asks for; interfaces by the slot of their own record.
 package enum ChangeRequest: Sendable {
   case rename(Int, title: String)
   case merge(Int, into: Int)
-  case forget(Int)
+  /// `with`: records of the same device that are forgotten with it.
+  case forget(Int, with: [Int] = [])
   /// By the number of the change.
   case undo(Int64)
 }

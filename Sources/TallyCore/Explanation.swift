@@ -55,7 +55,7 @@ package struct Explanation: Sendable {
   ///
   /// - Parameters:
   ///   - figure: the amounts to explain.
-  ///   - rows: of this link, in its span; for a total all there are.
+  ///   - rows: of this link, in its span; for a total all there are. Of a link of several records each tells whose it is.
   ///   - detail: the same by finer buckets, as far as they are kept.
   ///   - tier: of `rows`.
   ///   - crossing: the flag of rows whose bytes were placed across a boundary of the figure's periods; empty for none.
@@ -134,12 +134,15 @@ package struct Explanation: Sendable {
 
 /// What may be some life's: the minutes that it reaches over, and its whole amount where that lies in the span.
 private struct Share {
+  /// The records that it was booked to.
+  var links: Set<LinkID>
   /// UTC seconds of bucket starts, both inclusive.
   var from: Int64
   var until: Int64
   var whole: Amounts?
 
   init(_ life: Incarnation, gaps: [Gap], from: Int64, to: Int64) {
+    links = [life.link]
     if let booked = life.booked {
       (self.from, until) = (booked.from, booked.until)
       whole = booked.from >= from && booked.until < to ? booked.amounts : nil
@@ -156,6 +159,7 @@ private struct Share {
   }
 
   mutating func join(_ other: Share) {
+    links.formUnion(other.links)
     from = min(from, other.from)
     until = max(until, other.until)
     guard var sum = whole, let more = other.whole else {
@@ -195,7 +199,9 @@ private struct Division {
   mutating func add(_ bucket: Bucket) {
     let amounts = bucket.row.amounts
     guard !amounts.isZero else { return }
-    let candidates = shares.indices.filter { shares[$0].from < bucket.end && shares[$0].until >= bucket.row.start }
+    let candidates = shares.indices.filter {
+      shares[$0].from < bucket.end && shares[$0].until >= bucket.row.start && shares[$0].links.contains(bucket.row.link)
+    }
     guard let first = candidates.first else {
       unclaimed += amounts
       return

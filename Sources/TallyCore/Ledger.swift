@@ -181,13 +181,13 @@ extension Ledger {
     todayIsKnown = true
     guard let now = lastMoment, known.gaps.contains(where: \.lossy) else { return }
     let lives = Dictionary(grouping: known.incarnations, by: \.link)
-    let watchedSince = watchedSince
+    let (watchedSince, devices) = (watchedSince, devices)
     for slot in shownSlots {
-      let record = records[slot]
+      let sightings = sightings([slot], kin: devices[root(of: slot)] ?? [])
       let quality = Quality(
-        flags: [], placedBy: [], link: record.id, firstSeen: record.firstSeen, watchedSince: watchedSince,
+        flags: [], placedBy: [], of: sightings, watchedSince: watchedSince,
         from: max(day.start, watchedSince), to: now.utcSeconds + 1, gaps: known.gaps,
-        incarnations: lives[record.id] ?? [])
+        incarnations: sightings.flatMap { $0.kin.union([$0.link]) }.flatMap { lives[$0] ?? [] })
       if quality.completeness == .atLeast { tallies[slot].todayFlags.insert(.atLeast) }
     }
   }

@@ -36,8 +36,10 @@ extension Ledger {
     case .rename(let slot, let title):
       try checkShown(slot)
       if let problem = problem(ofTitle: title) { throw .badTitle(problem) }
+      // One record bears the title of a device, so that there is one and undoing takes it from all.
+      let titled = devices[slot].flatMap(titledSlot(of:)) ?? slot
       return Change(
-        id: id, at: second, uid: uid, action: .rename, link: records[slot].id, before: records[slot].title,
+        id: id, at: second, uid: uid, action: .rename, link: records[titled].id, before: records[titled].title,
         after: title)
     case .merge(let slot, let target):
       guard slot != target else { throw .sameInterface }
@@ -50,9 +52,11 @@ extension Ledger {
       if Set((from + into).map { records[$0].wasAdded }).count > 1 { throw .sharesDiffer }
       return Change(
         id: id, at: second, uid: uid, action: .merge, link: records[slot].id, after: "id:\(records[target].id)")
-    case .forget(let slot):
-      try checkShown(slot)
-      return Change(id: id, at: second, uid: uid, action: .forget, link: records[slot].id)
+    case .forget(let slot, let others):
+      for slot in [slot] + others { try checkShown(slot) }
+      return Change(
+        id: id, at: second, uid: uid, action: .forget, link: records[slot].id,
+        after: others.map { "id:\(records[$0].id)" }.joined(separator: "+"))
     case .undo(let id):
       return try planUndo(of: id, at: second, uid: uid)
     }
@@ -76,10 +80,11 @@ extension Ledger {
 
   /// The records that a planned change alters, as they are with it.
   package func records(with change: Change) -> [LinkRecord] {
-    guard let slot = slot(id: change.link) else { return [] }
-    var record = record(slot: slot)
-    record.take(change)
-    return [record]
+    change.links.compactMap(slot(id:)).map { slot in
+      var record = record(slot: slot)
+      record.take(change)
+      return record
+    }
   }
 
   // MARK: Making
@@ -92,16 +97,17 @@ extension Ledger {
       changed.log.append(change)
       changed.log.removeFirst(max(0, changed.log.count - Change.kept))
     }
-    guard let slot = slot(id: change.link) else { return }
-    records[slot].take(change)
-    dirtySlots.insert(slot)
-    // Who carries what is told by other records from now on.
-    linkChanges &+= 1
-    switch change.action {
-    case .rename: break
-    case .merge: changed.merges[change.link] = records[slot].mergedInto
-    case .forget:
-      if records[slot].forgotten == nil { remember(slot) } else { forget(slot) }
+    for slot in change.links.compactMap(slot(id:)) {
+      records[slot].take(change)
+      dirtySlots.insert(slot)
+      // Who carries what is told by other records from now on.
+      linkChanges &+= 1
+      switch change.action {
+      case .rename: break
+      case .merge: changed.merges[change.link] = records[slot].mergedInto
+      case .forget:
+        if records[slot].forgotten == nil { remember(slot) } else { forget(slot) }
+      }
     }
   }
 

@@ -58,8 +58,12 @@ extension Ledger {
     let latest = isFull ? max(bound, early) : bound
     var old = records.indices.filter { records[$0].lastSeen < latest && mayExpire($0) }
     if old.isEmpty { return }
-    let spoken = spokenOf
-    old.removeAll { spoken.contains(records[$0].id) }
+    let (spoken, devices) = (spokenOf, devices)
+    // What a device counted under other labels stays while it is here, or was lately.
+    old.removeAll { slot in
+      spoken.contains(records[slot].id)
+        || devices[slot]?.contains { isPresent($0) || records[$0].lastSeen >= latest } ?? false
+    }
     old.sort { (records[$0].lastSeen, records[$0].id) < (records[$1].lastSeen, records[$1].id) }
     let due = old.count { records[$0].lastSeen < bound }
     for slot in old.prefix(min(max(due, isFull ? mostInterfaces / 10 : 0), Ledger.mostExpiries)) { expire(slot) }
@@ -77,7 +81,7 @@ extension Ledger {
   private var spokenOf: Set<LinkID> {
     var ids = Set(changed.merges.values)
     for change in changed.log {
-      ids.insert(change.link)
+      ids.formUnion(change.links)
       if let target = change.target { ids.insert(target) }
     }
     for half in Array(halves.values) + farHalves.values {

@@ -92,10 +92,10 @@ extension Ledger {
     let slot = lives[position].slot
     let record = records[slot]
     var key = identityKey(new, found?.set.basis)
-    if record.isShown, let owner = slots[Identity(key: key, label: record.label)], owner != slot,
-      isPresent(owner) || record.key == nameKey(new)
-    {
-      key = nameKey(new)
+    if record.isShown {
+      let owner = slots[Identity(key: key, label: record.label)]
+      let isOthers = owner.map { $0 != slot && (isPresent($0) || record.key == nameKey(new)) } ?? false
+      if isOthers || isAnothers(key, new, isOwn: owner == slot) { key = nameKey(new) }
     }
     let isKept = keepsKind || found == nil
     let (kind, type) =
@@ -104,14 +104,14 @@ extension Ledger {
     guard
       record.name != new.name || record.key != key || record.kind != kind || record.type != type || record.rule != rule
     else { return }
-    records[slot].key = key
-    if record.isShown {
-      if slots[record.identity] == slot { slots[record.identity] = bearer(of: record.identity) }
-      // The present bearer of a name owns it; an absent one of the same name keeps its history under its id.
-      let identity = records[slot].identity
-      if slots[identity].map({ !isPresent($0) }) ?? true { slots[identity] = slot }
-    }
+    let others = record.isShown && record.key != key && !record.isGroup ? otherLabels(of: record.identity) : []
+    rekey(slot, key)
     records[slot].name = new.name
+    for other in others {
+      rekey(other, key)
+      records[other].name = new.name
+      dirtySlots.insert(other)
+    }
     records[slot].kind = kind
     records[slot].type = type
     records[slot].rule = rule
@@ -119,11 +119,39 @@ extension Ledger {
     dirtySlots.insert(slot)
   }
 
+  private mutating func rekey(_ slot: Int, _ key: String) {
+    let before = records[slot].identity
+    records[slot].key = key
+    guard records[slot].isShown else { return }
+    if slots[before] == slot { slots[before] = bearer(of: before) }
+    // The present bearer of a name owns it; an absent one of the same name keeps its history under its id.
+    let identity = records[slot].identity
+    if slots[identity].map({ !isPresent($0) }) ?? true { slots[identity] = slot }
+  }
+
+  /// What the device of a record counted under other labels, which goes with it when it is called or known otherwise.
+  private func otherLabels(of identity: Identity) -> [Int] {
+    slots.filter { $0.key.key == identity.key && $0.key.label != identity.label && !isPresent($0.value) }.map(\.value)
+      .sorted()
+  }
+
+  /// The address, or the place, is that of another present link, under whatever label; or it was another's while this link
+  /// went by its name, unless `isOwn`: under its present label it is known by it.
+  private func isAnothers(_ key: String, _ facts: LinkFacts, isOwn: Bool) -> Bool {
+    let named = nameKey(facts)
+    guard key != named else { return false }
+    let isBorne = lives.contains {
+      $0.ifindex != facts.ifindex && records[$0.slot].key == key && records[$0.slot].isShown
+    }
+    return isBorne || !isOwn && slots.keys.contains { $0.key == named } && slots.keys.contains { $0.key == key }
+  }
+
   /// The record for a link with this label: hardware by its permanent address, or by what its rule says, unless another
   /// present link has the same; everything else by kind and name.
   mutating func ownSlot(for facts: LinkFacts, _ found: Designation, at now: Moment) -> (slot: Int, isNew: Bool)? {
     func bearer(_ key: String) -> Int? { slots[Identity(key: key, label: found.set.label)] }
-    let key = identityKey(facts, found.set.basis)
+    let identity = identityKey(facts, found.set.basis)
+    let key = isAnothers(identity, facts, isOwn: bearer(identity) != nil) ? nameKey(facts) : identity
     if let owner = bearer(key) {
       // One that had to go by its name because another had its address goes by it again, whoever comes first.
       let named = bearer(nameKey(facts))

@@ -45,7 +45,7 @@ extension Ledger {
     advance(to: now)
     let watchedUntil = watchedFrom(at: now)
     if cause == .start {
-      resumeLives(before, isWatched: kept?.isWhole ?? false, at: now)
+      resumeLives(before, isWatched: kept?.isWhole ?? false, listed: links.map(\.facts), at: now)
       if let kept, before != nil {
         recall(kept.vethEnds)
         apply(kept.events, at: now)
@@ -112,8 +112,9 @@ extension Ledger {
   private mutating func recordOverrun(since before: Moment, at now: Moment) {
     let from = utcSeconds(ofBoot: before.boot, at: now)
     recordGap(Gap(link: nil, from: from, to: now.utcSeconds + 1, reason: .eventOverrun, lossy: true), at: now)
-    let survivors = Set(lives.lazy.filter { $0.opened < from }.map(\.slot))
-    for slot in shownSlots where !survivors.contains(slot) {
+    let through = lives.filter { $0.opened < from }
+    let (survivors, keys) = (Set(through.map(\.slot)), keys(of: through))
+    for slot in shownSlots where !survivors.contains(slot) && !keys.contains(records[slot].key) {
       if records[slot].firstSeen >= from {
         // The gap of all links is older than this record, and so does not speak of it.
         recordLoss(slot: slot, from: from, to: now, reason: .eventOverrun)
@@ -137,7 +138,7 @@ extension Ledger {
 
   /// Brings back the lives of this boot and closes those of an earlier one. `isWatched`: a queue tells of all that
   /// happened in between.
-  private mutating func resumeLives(_ before: Moment?, isWatched: Bool, at now: Moment) {
+  private mutating func resumeLives(_ before: Moment?, isWatched: Bool, listed: [LinkFacts], at now: Moment) {
     guard let before else { return }
     let sameBoot = now.elapsed(since: before) != nil
     // Without a boot id a boot clock that is further on may still be that of another boot, unless it began then too.
@@ -193,10 +194,19 @@ extension Ledger {
     }
     // What does not go on from its baseline may have come and gone unseen.
     if isWatched { return }
-    for slot in shownSlots where !survivors.contains(slot) && !records[slot].totalIsAtLeast {
+    let known = Dictionary(listed.map { ($0.ifindex, $0) }, uniquingKeysWith: { first, _ in first })
+    let through = lives.filter { life in !isDoubtful && known[life.ifindex].map { isSame(life, as: $0) } ?? false }
+    let keys = keys(of: through)
+    for slot in shownSlots
+    where !survivors.contains(slot) && !records[slot].totalIsAtLeast && !keys.contains(records[slot].key) {
       records[slot].totalIsAtLeast = true
       dirtySlots.insert(slot)
     }
+  }
+
+  /// The devices of these lives: under no other label can one of them have been elsewhere.
+  private func keys(of lives: [Life]) -> Set<String> {
+    Set(lives.lazy.map { records[$0.slot] }.filter(\.isShown).map(\.key))
   }
 
   /// The same incarnation: by the inode, or where it is not known by the index, which the kernel gives away anew only

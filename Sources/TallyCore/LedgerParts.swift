@@ -40,9 +40,15 @@ extension Ledger {
     return sum
   }
 
-  /// What `Quality` has to know of each part.
-  package func sightings(_ parts: [Int]) -> [Sighting] {
-    parts.map { Sighting(link: records[$0].id, firstSeen: records[$0].firstSeen) }
+  /// What `Quality` has to know of each part; `kin`: interfaces of the same device.
+  package func sightings(_ parts: [Int], kin: [Int] = []) -> [Sighting] {
+    let all = kin.isEmpty ? parts : parts + kin.flatMap(parts(of:))
+    return parts.map { part in
+      let record = records[part]
+      // What was merged is another device, whose lives say nothing of this one.
+      let others = all.lazy.map { records[$0] }.filter { $0.key == record.key && $0.label != record.label }
+      return Sighting(link: record.id, firstSeen: record.firstSeen, kin: Set(others.map(\.id)))
+    }
   }
 
   /// Sums of the running local day and their flags.
@@ -62,6 +68,44 @@ extension Ledger {
     guard let first = rates.first else { return nil }
     return rates.dropFirst().reduce(first) { ($0.rx + $1.rx, $0.tx + $1.tx, $0.seconds) }
   }
+
+  // MARK: Devices
+
+  /// The shown interfaces that are one device under several labels: each with all of them, itself among them. One that is
+  /// there comes first, then the newest. Any other is a device of its own.
+  ///
+  /// What had the same name before, and what was forgotten and brought back, is not among them: under each label it is the
+  /// record that goes on when the device comes back. Two links that are there at once are two devices.
+  package var devices: [Int: [Int]] {
+    var found: [String: Set<Int>] = [:]
+    for (identity, slot) in slots where !isHidden(slot) {
+      let root = root(of: slot)
+      if records[root].key == identity.key { found[identity.key, default: []].insert(root) }
+    }
+    var devices: [Int: [Int]] = [:]
+    for roots in found.values where roots.count > 1 {
+      let there = roots.filter { root in parts(of: root).contains { position(ofSlot: $0) != nil } }
+      guard there.count < 2 else { continue }
+      let newest = roots.sorted { records[$0].id > records[$1].id }
+      let isHere = newest.map { present(of: parts(of: $0)) != nil }
+      let order = zip(newest, isHere).filter(\.1).map(\.0) + zip(newest, isHere).filter { !$0.1 }.map(\.0)
+      for root in roots { devices[root] = order }
+    }
+    return devices
+  }
+
+  /// What a person calls each shown interface that has a title. A title is the device's, under whatever label.
+  package func titles(_ devices: [Int: [Int]]) -> [Int: String] {
+    var titles: [Int: String] = [:]
+    for slot in shown where !records[slot].title.isEmpty { titles[slot] = records[slot].title }
+    for (slot, device) in devices where titles[slot] == nil {
+      if let titled = titledSlot(of: device) { titles[slot] = records[titled].title }
+    }
+    return titles
+  }
+
+  /// The one that bears the title of a device.
+  func titledSlot(of device: [Int]) -> Int? { device.first { !records[$0].title.isEmpty } }
 
   /// The shown interface that each record belongs to; hidden ones are left out.
   package var owners: [LinkID: Int] {

@@ -35,11 +35,16 @@ package struct Quality: Hashable, Sendable {
 package struct Sighting: Hashable, Sendable {
   package var link: LinkID
   package var firstSeen: Int64
+  /// Records of the same device under other labels: while it lived as one of them, nothing passed unseen.
+  package var kin: Set<LinkID>
 
-  package init(link: LinkID, firstSeen: Int64) {
+  package init(link: LinkID, firstSeen: Int64, kin: Set<LinkID> = []) {
     self.link = link
     self.firstSeen = firstSeen
+    self.kin = kin
   }
+
+  func isLived(by life: Incarnation) -> Bool { life.link == link || kin.contains(life.link) }
 }
 
 extension Quality {
@@ -62,12 +67,12 @@ extension Quality {
   ///   - watchedSince: when counting began here, UTC seconds: nothing before it was observed.
   ///   - from, to: UTC seconds; the span of the figure, which does not reach into the future.
   ///   - gaps: of these links and of all links; others are ignored.
-  ///   - incarnations: of these links; others are ignored.
+  ///   - incarnations: of these links and their kin; others are ignored.
   package init(
     flags: BucketFlags, placedBy: BucketFlags, of links: [Sighting], watchedSince: Int64, from: Int64, to: Int64,
     gaps: [Gap], incarnations: [Incarnation]
   ) {
-    let lives = incarnations.filter { life in links.contains { $0.link == life.link } }
+    let lives = incarnations.filter { life in links.contains { $0.isLived(by: life) } }
     func isMeant(_ gap: Gap) -> Bool { links.contains { $0.link == gap.link } }
     var unseen: [(from: Int64, to: Int64)] = []
     var lossy = flags.contains(.atLeast) || to <= watchedSince
@@ -93,19 +98,21 @@ extension Quality {
     coverage = to > from ? Double(max(0, seen)) / Double(to - from) : 1
     let firstSeen = links.lazy.map(\.firstSeen).min()
     resets =
-      lives.count { $0.opened >= from && $0.opened < to && $0.opened != firstSeen }
+      lives.count { life in
+        life.opened >= from && life.opened < to && life.opened != firstSeen && links.contains { $0.link == life.link }
+      }
       + gaps.count { isMeant($0) && $0.reason == .counterReset && $0.from < to && $0.to > from }
     self.gaps = count
   }
 }
 
 extension Gap {
-  /// Bytes of one of these links may have passed in it unseen; `lives` are theirs.
+  /// Bytes of one of these links may have passed in it unseen; `lives` are theirs and their kin's.
   package func mayHideBytes(of links: [Sighting], lives: [Incarnation]) -> Bool {
     if links.count == 1 { return mayHideBytes(firstSeen: links[0].firstSeen, lives: lives) }
     return links.contains { link in
       (self.link == nil || self.link == link.link)
-        && mayHideBytes(firstSeen: link.firstSeen, lives: lives.filter { $0.link == link.link })
+        && mayHideBytes(firstSeen: link.firstSeen, lives: lives.filter(link.isLived(by:)))
     }
   }
 

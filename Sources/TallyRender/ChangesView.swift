@@ -4,7 +4,7 @@ package import TallyWire
 /// The lines of a change that was made or undone.
 package func render(_ reply: ChangeReply, _ style: Style) -> [String] {
   let change = reply.change
-  let name = shownName(change.interface)
+  let name = shownNames(change)
   let isUndone = change.undone != nil
   let title = displayed((isUndone ? change.before : change.after) ?? "")
   let text =
@@ -34,11 +34,15 @@ package func render(_ reply: ChangesReply, _ style: Style) -> [String] {
   for change in reply.changes {
     table.append([
       Cell("\(change.id)"), Cell(writtenTime(change.at)), Cell("\(change.uid)"), Cell(change.action),
-      Cell(shownName(change.interface)), Cell(change.before ?? ""), Cell(change.after ?? ""),
+      Cell(shownNames(change)), Cell(change.before ?? ""), Cell(change.after ?? ""),
       Cell(change.undone.map { "\(writtenTime($0.at)) by \($0.uid)" } ?? ""),
     ])
   }
   return table.lines(style)
+}
+
+private func shownNames(_ change: ChangeEntry) -> String {
+  ([change.interface] + (change.others ?? [])).map(shownName).joined(separator: ", ")
 }
 
 private func shownName(_ interface: InterfaceReference) -> String {

@@ -4,14 +4,10 @@ package import TallyWire
 /// The lines of an explanation.
 package func render(_ reply: ExplainReply, _ style: Style) -> [String] {
   let interface = reply.interface
-  let gone = interface.present ? "" : ", gone"
   let span =
     (reply.resolution == nil ? "Total since it was first seen, " : "")
     + "\(boundary(reply.from)) to \(boundary(reply.to)) (\(displayed(reply.timezone))), as of \(writtenTime(reply.asOf))"
-  var lines = [
-    style.tinted(displayed(fullName(interface.name, interface.title)), .strong)
-      + " (\(displayed(interface.kind))\(gone))"
-  ]
+  var lines = [heading(interface, style)]
   lines += wrapped(span, to: style.width, indent: "  ") + [""]
   lines += parts(reply, style) + [""]
   lines += reply.verdict.flatMap { wrapped(displayed($0), to: style.width, indent: "  ") } + [""]
@@ -27,7 +23,8 @@ package func render(_ reply: ExplainReply, _ style: Style) -> [String] {
   if let carrier = reply.carrier { facts.append(("carrier", carrier.name)) }
   if let note = reply.carrierNote { facts.append(("beside it", note)) }
   lines += section("What it counts", facts, omitted: 0, style)
-  return lines + notes(marks: [reply.figure.quality.completeness], style)
+  let more = memberNotes([(interface.name, interface.askedMembers)])
+  return lines + notes(marks: [reply.figure.quality.completeness], more: more, style)
 }
 
 private func parts(_ reply: ExplainReply, _ style: Style) -> [String] {

@@ -13,14 +13,15 @@ package func render(_ reply: InterfacesReply, verbose: Bool, _ style: Style) -> 
     } else {
       overview(reply.interfaces, style)
     }
-  return head + body + [""] + notes(marks: marks, more: [carrierNote], style)
+  let more = [carrierNote] + memberNotes(reply.interfaces.map { ($0.name, $0.askedMembers) })
+  return head + body + [""] + notes(marks: marks, more: more, style)
 }
 
 private func overview(_ interfaces: [Interface], _ style: Style) -> [String] {
-  let hasLabels = interfaces.contains { $0.label != nil }
+  let labels = labelColumn(interfaces)
   var table = Table(
     [Column(title: "INTERFACE", alignment: .left, shrinks: true)]
-      + (hasLabels ? [Column(title: "LABEL", alignment: .left, sacrifice: 3)] : []) + [
+      + labels + [
         Column(title: "ID", alignment: .left, sacrifice: 5),
         Column(title: "KIND", alignment: .left, sacrifice: 1),
         Column(title: "TYPE", alignment: .left, sacrifice: 6),
@@ -34,7 +35,7 @@ private func overview(_ interfaces: [Interface], _ style: Style) -> [String] {
     let more = interface.addresses.count > 2 ? " +\(interface.addresses.count - 2)" : ""
     table.append(
       [Cell(fullName(interface.name, interface.title), .strong)]
-        + (hasLabels ? [Cell(interface.label ?? "")] : []) + [
+        + labels.map { _ in labelCell(interface) } + [
           Cell(interface.id), Cell(interface.kind), Cell(interface.type),
           stateCell(interface),
         ] + figureCells(interface.total, style) + [Cell(interface.carrier?.name ?? ""), Cell(addresses + more)])
@@ -65,6 +66,10 @@ private func details(_ interface: Interface, _ style: Style) -> [String] {
   if let partial = interface.counted?.partial { pairs.insert(("offload", partial), at: medium + 3) }
   if let why = interface.shareWhy { pairs[medium].1 = (interface.touchesMedium ? "added: " : "never added: ") + why }
   if let label = interface.label { pairs.insert(("label", label), at: 1) }
+  if let records = interface.records {
+    let all = records.map { "\($0.label ?? "none") (\($0.id))" }.joined(separator: ", ")
+    pairs.insert(("labels", all + ": added up"), at: 1)
+  }
   if let group = interface.group {
     pairs.append(
       (

@@ -26,7 +26,8 @@ package func liveFrame(_ reply: InterfacesReply, height: Int?, _ style: Style) -
   }
   let head = ["Rates as of \(writtenTime(reply.asOf))", ""]
   var body = reply.interfaces.isEmpty ? ["No interface is present."] : table.lines(style)
-  let foot = [""] + notes(marks: marks, style)
+  let more = memberNotes(reply.interfaces.map { ($0.name, $0.askedMembers) })
+  let foot = [""] + notes(marks: marks, more: more, style)
   if let height {
     let room = max(2, height - head.count - foot.count)
     if body.count > room {
@@ -42,7 +43,8 @@ package func liveLines(_ reply: InterfacesReply, _ style: Style) -> [String] {
   reply.interfaces.map { interface in
     let rx = rate(interface.rate?.rxBytesPerSecond, style).text
     let tx = rate(interface.rate?.txBytesPerSecond, style).text
-    return "\(displayed(reply.asOf)) \(displayed(interface.name)) receiving \(rx), sending \(tx) (estimate)"
+    let members = interface.askedMembers.map { ", counting " + $0.map { displayed($0) }.joined(separator: ", ") } ?? ""
+    return "\(displayed(reply.asOf)) \(displayed(interface.name)) receiving \(rx), sending \(tx) (estimate\(members))"
   }
 }
 

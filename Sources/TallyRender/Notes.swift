@@ -22,6 +22,25 @@ func notes(marks: Set<String>, more: [String] = [], _ style: Style) -> [String] 
   return (sentences + more).flatMap { wrapped($0, to: style.width, indent: "  ") }.map { style.tinted($0, .dim) }
 }
 
+/// What is said of links that were asked for and are counted in a group; each once.
+func memberNotes(_ groups: [(name: String, members: [String]?)]) -> [String] {
+  groups.flatMap { group in
+    (group.members ?? []).map { "\(displayed($0)) is counted in the group \(displayed(group.name))." }
+  }
+}
+
+/// The labels of the records of one device, "cafe, home, none".
+func labels(_ records: [LabelledRecord]) -> String { records.map { $0.label ?? "none" }.joined(separator: ", ") }
+
+/// The cell of a label; one for all labels of a device.
+func labelCell(_ interface: Interface) -> Cell { Cell(interface.records.map(labels) ?? interface.label ?? "") }
+
+/// The column that `labelCell` fills; none where nothing has a label.
+func labelColumn(_ interfaces: [Interface]) -> [Column] {
+  interfaces.contains { $0.label != nil || $0.records != nil }
+    ? [Column(title: "LABEL", alignment: .left, sacrifice: 3)] : []
+}
+
 /// The cells of a figure: received, sent, both, and the observed part.
 func figureCells(
   rx: UInt64, tx: UInt64, completeness: String, coverage: Double, _ style: Style

@@ -33,9 +33,9 @@ package func render(_ summary: Summary, _ style: Style) -> [String] {
   let shown = summary.interfaces.filter {
     summary.showsAll || $0.present || summary.thisMonth == nil || hasTraffic(thisMonth[$0.id])
   }
+  let labels = labelColumn(shown)
   var table = Table(
-    [
-      Column(title: "INTERFACE", alignment: .left, shrinks: true),
+    [Column(title: "INTERFACE", alignment: .left, shrinks: true)] + labels + [
       Column(title: "KIND", alignment: .left, sacrifice: 4),
       Column(title: "PERIOD", alignment: .left),
     ] + figureColumns)
@@ -49,9 +49,9 @@ package func render(_ summary: Summary, _ style: Style) -> [String] {
     ]
     for (position, (period, figure)) in periods.enumerated() {
       let first = position == 0
-      let cells = [
-        Cell(first ? fullName(interface.name, interface.title) : "", .strong), Cell(first ? kind : ""), Cell(period),
-      ]
+      let cells =
+        [Cell(first ? fullName(interface.name, interface.title) : "", .strong)]
+        + labels.map { _ in first ? labelCell(interface) : Cell("") } + [Cell(first ? kind : ""), Cell(period)]
       if let figure {
         marks.insert(figure.quality.completeness)
         table.append(cells + figureCells(figure, style))
@@ -61,7 +61,7 @@ package func render(_ summary: Summary, _ style: Style) -> [String] {
       }
     }
   }
-  var more = [carrierNote]
+  var more = [carrierNote] + memberNotes(shown.map { ($0.name, $0.askedMembers) })
   let hidden = summary.interfaces.count - shown.count
   if hidden > 0 {
     more.append("Left out: \(counted(hidden, "interface")), gone and without traffic this month; --all shows them.")

@@ -8,10 +8,7 @@ package func render(_ reply: UsageReply, _ style: Style) -> [String] {
   for series in reply.series {
     marks.insert(series.sum.quality.completeness)
     marks.formUnion(series.points.map(\.completeness))
-    let gone = series.interface.present ? "" : ", gone"
-    lines.append(
-      style.tinted(displayed(fullName(series.interface.name, series.interface.title)), .strong)
-        + " (\(displayed(series.interface.kind))\(gone))")
+    lines.append(heading(series.interface, style))
     lines += series.points.isEmpty ? ["No traffic in this span."] : table(series, reply, style)
     lines.append("")
   }
@@ -20,7 +17,18 @@ package func render(_ reply: UsageReply, _ style: Style) -> [String] {
   let head =
     "By \(displayed(words)), \(shortTime(reply.from)) to \(shortTime(reply.to)) (\(displayed(reply.timezone))), "
     + "as of \(writtenTime(reply.asOf))"
-  return wrapped(head, to: style.width, indent: "  ") + [""] + lines + notes(marks: marks, style)
+  let more = memberNotes(reply.series.map { ($0.interface.name, $0.interface.askedMembers) })
+  return wrapped(head, to: style.width, indent: "  ") + [""] + lines + notes(marks: marks, more: more, style)
+}
+
+/// The name, and in brackets the kind, the label or labels, and whether it is gone.
+func heading(_ interface: SeriesInterface, _ style: Style) -> String {
+  var words = [interface.kind]
+  if let label = interface.label { words.append("label \(label)") }
+  if let records = interface.records { words.append("labels \(labels(records)) together") }
+  if !interface.present { words.append("gone") }
+  return style.tinted(displayed(fullName(interface.name, interface.title)), .strong)
+    + " (\(words.map { displayed($0) }.joined(separator: ", ")))"
 }
 
 private func table(_ series: UsageSeries, _ reply: UsageReply, _ style: Style) -> [String] {

@@ -44,6 +44,8 @@ package struct ChangeEntry: Codable, Hashable, Sendable {
   package var action: String
   /// The interface as it was named in its last life; the name is empty when its history is deleted.
   package var interface: InterfaceReference
+  /// Other records of the same device that were forgotten with it; absent without any.
+  package var others: [InterfaceReference]?
   /// Of a rename the title before and after; of a merge `after` is the id of the interface that shows both.
   @NullWhenNil package var before: String?
   @NullWhenNil package var after: String?
@@ -51,14 +53,15 @@ package struct ChangeEntry: Codable, Hashable, Sendable {
   @NullWhenNil package var undone: Undoing?
 
   package init(
-    id: Int64, at: String, uid: UInt32, action: String, interface: InterfaceReference, before: String?,
-    after: String?, undone: Undoing?
+    id: Int64, at: String, uid: UInt32, action: String, interface: InterfaceReference,
+    others: [InterfaceReference]? = nil, before: String?, after: String?, undone: Undoing?
   ) {
     self.id = id
     self.at = at
     self.uid = uid
     self.action = action
     self.interface = interface
+    self.others = others
     self._before = NullWhenNil(wrappedValue: before)
     self._after = NullWhenNil(wrappedValue: after)
     self._undone = NullWhenNil(wrappedValue: undone)

@@ -12,6 +12,20 @@ package struct InterfaceReference: Codable, Hashable, Sendable {
   }
 }
 
+/// What a device counted under one label.
+package struct LabelledRecord: Codable, Hashable, Sendable {
+  package var id: String
+  package var name: String
+  /// Absent: it had none.
+  package var label: String?
+
+  package init(id: String, name: String, label: String?) {
+    self.id = id
+    self.name = name
+    self.label = label
+  }
+}
+
 /// What is in the bytes of an interface's counter.
 package struct CountedReply: Codable, Hashable, Sendable {
   /// ip_packet, ethernet_frame or other.
@@ -65,6 +79,10 @@ package struct Interface: Codable, Hashable, Sendable {
   package var name: String
   /// What a person calls it; absent without one.
   package var title: String?
+  /// The records of one device that are added up, the one that goes on first; absent of a single one.
+  package var records: [LabelledRecord]?
+  /// Names that were asked for, of links that are counted in this group; absent without any.
+  package var askedMembers: [String]?
   /// The interfaces whose figures are added to its own; absent without any.
   package var merged: [InterfaceReference]?
   /// wired, wifi, cellular, tunnel, bridge, bond, vlan, virtual, loopback, other.
@@ -75,7 +93,8 @@ package struct Interface: Codable, Hashable, Sendable {
   package var touchesMedium: Bool
   /// The rule that decided the kind, in words.
   package var why: String
-  /// What the rules call its traffic; an interface stands here once for each label that it was counted under.
+  /// What the rules call its traffic; a list has an interface once for each label that it was counted under. Absent where
+  /// several are added up.
   package var label: String?
   /// The name of the rule that decided, as /v1/rules lists it.
   package var rule: String?
@@ -120,7 +139,8 @@ package struct Interface: Codable, Hashable, Sendable {
   @NullWhenNil package var rate: Rate?
 
   package init(
-    id: String, name: String, title: String? = nil, merged: [InterfaceReference]? = nil, kind: String, type: String,
+    id: String, name: String, title: String? = nil, records: [LabelledRecord]? = nil, askedMembers: [String]? = nil,
+    merged: [InterfaceReference]? = nil, kind: String, type: String,
     touchesMedium: Bool, why: String, label: String? = nil, rule: String? = nil, metered: Bool? = nil,
     group: Group? = nil, present: Bool, up: Bool, ifindex: UInt32? = nil, mac: String? = nil, mtu: UInt32? = nil,
     speedMbit: UInt32? = nil, driver: String? = nil,
@@ -132,6 +152,8 @@ package struct Interface: Codable, Hashable, Sendable {
     self.id = id
     self.name = name
     self.title = title
+    self.records = records
+    self.askedMembers = askedMembers
     self.merged = merged
     self.kind = kind
     self.type = type
@@ -169,7 +191,8 @@ package struct Interface: Codable, Hashable, Sendable {
   private enum CodingKeys: String, CodingKey {
     case id, name, title, merged, kind, type, why, present, up, ifindex, mac, mtu, driver, addresses, carrier, master,
       counts
-    case incarnations, total, today, rate, alias, altnames, counted, share, carriers
+    case incarnations, total, today, rate, alias, altnames, counted, share, carriers, records
+    case askedMembers = "asked_members"
     case label, rule, metered, group
     case shareWhy = "share_why"
     case touchesMedium = "touches_medium"

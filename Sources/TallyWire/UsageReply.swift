@@ -8,12 +8,17 @@ package struct SeriesInterface: Codable, Hashable, Sendable {
   package var title: String?
   package var kind: String
   package var type: String
-  /// What the rules call its traffic.
+  /// What the rules call its traffic; absent where several labels are added up.
   package var label: String?
+  /// The records of one device that are added up, the one that goes on first; absent of a single one.
+  package var records: [LabelledRecord]?
+  /// Names that were asked for, of links that are counted in this group; absent without any.
+  package var askedMembers: [String]?
   package var present: Bool
 
   package init(
-    id: String, name: String, title: String? = nil, kind: String, type: String, label: String? = nil, present: Bool
+    id: String, name: String, title: String? = nil, kind: String, type: String, label: String? = nil,
+    records: [LabelledRecord]? = nil, askedMembers: [String]? = nil, present: Bool
   ) {
     self.id = id
     self.name = name
@@ -21,7 +26,14 @@ package struct SeriesInterface: Codable, Hashable, Sendable {
     self.kind = kind
     self.type = type
     self.label = label
+    self.records = records
+    self.askedMembers = askedMembers
     self.present = present
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case id, name, title, kind, type, label, records, present
+    case askedMembers = "asked_members"
   }
 }
 

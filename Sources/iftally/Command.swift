@@ -43,8 +43,8 @@ struct Command: Sendable {
     },
     Command(
       name: "explain", summary: "What a figure is made of (default: the total)",
-      options: Option.periods + Option.bounds + [.resolution] + Option.figures + Option.common, operand: "NAME",
-      run: showExplanation),
+      options: [.label] + Option.periods + Option.bounds + [.resolution] + Option.figures + Option.common,
+      operand: "NAME", run: showExplanation),
     Command(
       name: "totals", summary: "The machine's total, each byte once; what is not in it",
       options: Option.bounds + Option.figures + Option.common, run: showTotals),

@@ -14,7 +14,7 @@ func showExplanation(_ session: Session) throws(Failure) -> ExitCode {
   guard settings.period == nil || settings.from == nil && settings.to == nil else {
     throw Failure(.usage, "a named period and --from or --to exclude each other")
   }
-  let target = RequestTarget.explain.with("interface", name).with("from", settings.period ?? settings.from)
+  let target = settings.chosen(.explain.with("interface", name)).with("from", settings.period ?? settings.from)
     .with("to", settings.to).with("resolution", settings.resolution)
   let (reply, json) = try session.fetch(ExplainReply.self, target)
   if settings.json {

@@ -11,7 +11,7 @@ func showSummary(_ session: Session) throws(Failure) -> ExitCode {
   var thisMonth: (reply: UsageReply, json: [UInt8])?
   var problem: String?
   do throws(Failure) {
-    let target = settings.usageTarget
+    let target = settings.chosen(.usage)
     yesterday = try session.fetch(
       UsageReply.self, target.with("from", "yesterday").with("to", "yesterday").with("resolution", "day"))
     thisMonth = try session.fetch(
@@ -56,7 +56,7 @@ func showUsage(_ session: Session, resolution: String, span: String, limit: Int?
   // A span back from now says nothing about a table that ends earlier: there the number of periods decides.
   let from = settings.from ?? (settings.to == nil ? span : "all")
   let count = settings.limit ?? (settings.from == nil ? limit : nil)
-  let target = settings.usageTarget.with("from", from).with("to", settings.to).with("resolution", resolution)
+  let target = settings.chosen(.usage).with("from", from).with("to", settings.to).with("resolution", resolution)
     .with("limit", count.map { "\($0)" })
   let (reply, json) = try session.fetch(UsageReply.self, target)
   if settings.json {

@@ -112,10 +112,12 @@ extension Option {
       settings, value throws(Failure) in
       settings.kinds.append(try word(value, of: "--kind", in: kinds) { $0 })
     },
-    Option(long: "label", value: "LABEL", help: "Only what rules call so; repeat for more") { settings, value in
-      settings.labels.append(value)
-    },
+    label,
   ]
+
+  static let label = Option(long: "label", value: "LABEL", help: "Only what rules call so; repeat for more") {
+    settings, value in settings.labels.append(value)
+  }
 
   static let all = Option(long: "all", short: "a", help: "Interfaces that are gone too") { settings, _ in
     settings.all = true

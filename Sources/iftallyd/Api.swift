@@ -66,65 +66,61 @@ final class Api {
 
   // MARK: Interfaces
 
-  func interfaces() throws(RequestError) -> HTTPReply {
+  func interfaces(_ query: [HTTPTarget.QueryItem]) throws(RequestError) -> HTTPReply {
     let now = try present()
-    let addresses = addressesByName()
-    let gaps = coverageGaps()
+    var selection = Selection()
+    for item in query { _ = try take(item, into: &selection) }
+    let beside = Beside(addresses: addressesByName(), gaps: coverageGaps(), titles: titles())
     let ledger = ledger
-    func rank(_ slot: Int) -> (Int, UInt32, LinkID) {
+    func rank(_ entry: Selected) -> (Int, UInt32, LinkID) {
+      let slot = entry.slots[0]
       let present = ledger.present(of: ledger.parts(of: slot))
       return (present == nil ? 1 : 0, ledger.facts[present ?? slot]?.ifindex ?? 0, ledger.records[slot].id)
     }
-    let order = ledger.shown.map { ($0, rank($0)) }.sorted { $0.1 < $1.1 }.map(\.0)
+    let order = selected(selection).map { ($0, rank($0)) }.sorted { $0.1 < $1.1 }.map(\.0)
     return try Api.json(
       InterfacesReply(
-        asOf: rfc3339(now.utc, fraction: 3), interfaces: order.map { interface($0, now, addresses, gaps) }))
+        asOf: rfc3339(now.utc, fraction: 3), interfaces: order.map { interface($0, now, beside) }))
   }
 
   func interface(_ name: [UInt8]) throws(RequestError) -> HTTPReply {
     let now = try present()
-    let slot = try slot(named: name)
-    return try Api.json(
-      InterfaceReply(
-        asOf: rfc3339(now.utc, fraction: 3), interface: interface(slot, now, addressesByName(), coverageGaps())))
-  }
-
-  /// The slot of a shown interface by `id:N`, name or title, as bytes or in the escaped form. A record that was merged
-  /// stands for the interface that it is shown with.
-  func slot(named bytes: [UInt8]) throws(RequestError) -> Int {
-    let text = LinkName(bytes: bytes).escaped
-    if text.hasPrefix("id:"), let id = LinkID(text.dropFirst(3)) {
-      guard let slot = ledger.slot(id: id).flatMap(shownSlot) else { throw .unknownInterface(text) }
-      return slot
+    let choice = try choice(named: name)
+    guard let entry = selected(Selection(choices: [choice])).first else {
+      throw .unknownInterface(LinkName(bytes: name).escaped)
     }
-    if let slot = names(bytes).lazy.compactMap(ledger.slot(name:)).first { return ledger.root(of: slot) }
-    let titled = ledger.shown.filter { isTitle(bytes, of: $0) }
-    guard titled.count < 2 else { throw .ambiguous(text, titled.map { "id:\(ledger.records[$0].id)" }) }
-    guard let slot = titled.first else { throw .unknownInterface(text) }
-    return slot
+    let beside = Beside(addresses: addressesByName(), gaps: coverageGaps(), titles: titles())
+    return try Api.json(
+      InterfaceReply(asOf: rfc3339(now.utc, fraction: 3), interface: interface(entry, now, beside)))
   }
 
-  /// What a person may mean by these bytes: a name as it is, or in its escaped form.
-  func names(_ bytes: [UInt8]) -> [LinkName] {
-    let asTheyAre = LinkName(bytes: bytes)
-    return [asTheyAre, LinkName(escaped: asTheyAre.escaped)]
-  }
-
-  func isTitle(_ bytes: [UInt8], of slot: Int) -> Bool {
-    let title = Array(ledger.records[slot].title.utf8)
-    return !title.isEmpty && names(bytes).contains { $0.bytes == title }
-  }
-
-  /// The interface that a record is shown with; nil when its history is forgotten.
-  func shownSlot(_ slot: Int) -> Int? { ledger.isHidden(slot) ? nil : ledger.root(of: slot) }
+  private func titles() -> [Int: String] { ledger.titles(ledger.devices) }
 
   /// One interface without its addresses.
-  func interface(_ slot: Int, _ now: Moment) -> Interface { interface(slot, now, [:], coverageGaps()) }
+  func interface(_ entry: Selected, _ now: Moment) -> Interface {
+    interface(entry, now, Beside(addresses: [:], gaps: coverageGaps(), titles: titles()))
+  }
 
-  private func interface(
-    _ slot: Int, _ now: Moment, _ addresses: [LinkName: [String]], _ gaps: [Gap]
-  ) -> Interface {
-    let parts = ledger.parts(of: slot)
+  /// What is found out once for all interfaces of a reply.
+  private struct Beside {
+    var addresses: [LinkName: [String]]
+    var gaps: [Gap]
+    var titles: [Int: String]
+  }
+
+  /// The records that an entry is made of, where there are several.
+  func records(_ entry: Selected) -> [LabelledRecord]? {
+    guard entry.slots.count > 1 else { return nil }
+    return entry.slots.map { slot in
+      let record = ledger.records[slot]
+      return LabelledRecord(id: "id:\(record.id)", name: record.name.escaped, label: record.label)
+    }
+  }
+
+  private func interface(_ entry: Selected, _ now: Moment, _ beside: Beside) -> Interface {
+    let (slot, addresses, gaps) = (entry.slots[0], beside.addresses, beside.gaps)
+    let parts = entry.slots.flatMap(ledger.parts(of:))
+    let merged = entry.slots.flatMap { ledger.parts(of: $0).dropFirst() }
     let record = ledger.sum(parts)
     let present = ledger.present(of: parts)
     let isPresent = present != nil
@@ -133,17 +129,18 @@ final class Api {
     let place = place(slot, state)
     let designation = isPresent ? facts.flatMap { state.designations[$0.ifindex] } : nil
     let classification = designation?.classification ?? facts.map(classify)
-    let members = ledger.members(slot: slot)
+    let members = members(entry)
     let known =
       classification
       ?? Classification(kind: record.kind, type: record.type, touchesMedium: place.share == .added, why: "")
     return Interface(
-      id: "id:\(record.id)", name: record.name.escaped, title: record.title.isEmpty ? nil : record.title,
-      merged: parts.count == 1 ? nil : parts.dropFirst().map { reference(ledger.records[$0]) },
+      id: "id:\(record.id)", name: record.name.escaped, title: beside.titles[slot], records: records(entry),
+      askedMembers: entry.members.isEmpty ? nil : entry.members,
+      merged: merged.isEmpty ? nil : merged.map { reference(ledger.records[$0]) },
       kind: record.kind.rawValue, type: record.type, touchesMedium: place.share == .added,
       why: members.map { groupWords(record, present: $0.present, lives: $0.lives) } ?? classification?.why
         ?? "as it was classified when it was last seen",
-      label: record.label, rule: record.rule, metered: designation?.set.isMetered,
+      label: entry.slots.count == 1 ? record.label : nil, rule: record.rule, metered: designation?.set.isMetered,
       group: members.map {
         Interface.Group(present: $0.present, lives: $0.lives, expired: record.isExpiredGroup ? true : nil)
       }, present: isPresent,
@@ -161,6 +158,12 @@ final class Api {
       incarnations: members?.lives ?? Int(record.resets) + 1, total: total(record, isPresent, gaps, now),
       today: today(parts, record, gaps, now),
       rate: isPresent ? rate(parts) : nil)
+  }
+
+  private func members(_ entry: Selected) -> (present: Int, lives: Int)? {
+    entry.slots.compactMap(ledger.members(slot:)).reduce(nil) { sum, more in
+      ((sum?.present ?? 0) + more.present, (sum?.lives ?? 0) + more.lives)
+    }
   }
 
   private func reference(_ record: LinkRecord) -> InterfaceReference {

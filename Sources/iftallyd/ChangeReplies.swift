@@ -42,20 +42,21 @@ extension Api {
 
   func rename(_ request: HTTPRequest, _ exchange: HTTPExchange) throws(RequestError) -> HTTPReply {
     try change(request, exchange, body: TitleRequest.self) { api, body throws(RequestError) in
-      .rename(try api.changedSlot(named: request.target.segments[2]), title: body.title)
+      .rename(try api.changedSlots(named: request.target.segments[2])[0], title: body.title)
     }
   }
 
   func merge(_ request: HTTPRequest, _ exchange: HTTPExchange) throws(RequestError) -> HTTPReply {
     try change(request, exchange, body: MergeRequest.self) { api, body throws(RequestError) in
       .merge(
-        try api.changedSlot(named: request.target.segments[2]), into: try api.changedSlot(named: Array(body.into.utf8)))
+        try api.mergedSlot(named: request.target.segments[2]), into: try api.mergedSlot(named: Array(body.into.utf8)))
     }
   }
 
   func forget(_ request: HTTPRequest, _ exchange: HTTPExchange) throws(RequestError) -> HTTPReply {
     try change(request, exchange, body: NoBody.self) { api, _ throws(RequestError) in
-      .forget(try api.changedSlot(named: request.target.segments[2]))
+      let slots = try api.changedSlots(named: request.target.segments[2])
+      return .forget(slots[0], with: Array(slots.dropFirst()))
     }
   }
 
@@ -113,7 +114,7 @@ extension Api {
 
   private func words(_ request: ChangeRequest) -> String {
     switch request {
-    case .rename(let slot, _), .forget(let slot): name(slot)
+    case .rename(let slot, _), .forget(let slot, _): name(slot)
     case .merge(let slot, let target): "\(name(slot)) and \(name(target))"
     case .undo(let id): "\(id)"
     }
@@ -130,7 +131,7 @@ extension Api {
       let now = try present()
       let reply = ChangeReply(
         asOf: rfc3339(now.utc, fraction: 3), change: entry(change),
-        interface: shownAfter(change).map { interface($0, now) })
+        interface: shownAfter(change).map { interface(Selected(slots: [$0]), now) })
       guard case .now(let response) = try Api.json(reply) else { return RequestError.internal("no reply").response }
       return response
     } catch {
@@ -150,33 +151,55 @@ extension Api {
   }
 
   private func entry(_ change: Change) -> ChangeEntry {
-    let record = ledger.slot(id: change.link).map { ledger.records[$0] }
+    let references = change.links.map { id in
+      InterfaceReference(id: "id:\(id)", name: ledger.slot(id: id).map { ledger.records[$0].name.escaped } ?? "")
+    }
     return ChangeEntry(
       id: change.id, at: rfc3339(seconds: change.at), uid: change.uid, action: change.action.rawValue,
-      interface: InterfaceReference(id: "id:\(change.link)", name: record?.name.escaped ?? ""),
+      interface: references[0], others: references.count == 1 ? nil : Array(references.dropFirst()),
       before: change.action == .rename ? change.before : nil, after: change.action == .forget ? nil : change.after,
       undone: change.undone.map { ChangeEntry.Undoing(at: rfc3339(seconds: $0.at), uid: $0.uid) })
   }
 
   // MARK: Which interface is meant
 
-  /// The one interface of this id, name or title; a name that fits several is no choice of one.
-  private func changedSlot(named bytes: [UInt8]) throws(RequestError) -> Int {
+  /// The one record of this id, or the one device of this name or title with the records of all its labels; a name that
+  /// fits several is no choice of one.
+  private func changedSlots(named bytes: [UInt8]) throws(RequestError) -> [Int] {
     let text = LinkName(bytes: bytes).escaped
     if text.hasPrefix("id:"), let id = LinkID(text.dropFirst(3)) {
       guard let slot = ledger.slot(id: id), !ledger.isHidden(slot) else { throw .unknownInterface(text) }
-      return slot
+      return [slot]
     }
-    let ledger = ledger
+    let (ledger, devices) = (ledger, ledger.devices)
     let names = names(bytes)
-    let bearers = ledger.shown.filter { names.contains(ledger.records[$0].name) || isTitle(bytes, of: $0) }
-    guard bearers.count < 2 else { throw .ambiguous(text, bearers.map { "id:\(ledger.records[$0].id)" }) }
+    let titled = slots(titled: bytes)
+    let bearers = ledger.shown.filter { names.contains(ledger.records[$0].name) || titled.contains($0) }
     // A merged one that alone bears the name is told of as that.
     let merged = ledger.shownSlots.first { names.contains(ledger.records[$0].name) && !ledger.isHidden($0) }
     guard let slot = bearers.first ?? merged else {
-      throw .unknownInterface(text)
+      // What is asked of one link must not happen to the group that it is counted in.
+      let group = names.lazy.compactMap { ledger.slot(name: $0) }.first.map { ledger.records[$0].name.escaped }
+      throw group.map { .member(text, of: $0) } ?? .unknownInterface(text)
     }
-    return slot
+    let device = devices[slot] ?? [slot]
+    guard bearers.allSatisfy(device.contains) || bearers.isEmpty else {
+      throw .ambiguous(text, bearers.map { "id:\(ledger.records[$0].id)" })
+    }
+    return device
+  }
+
+  /// A merge points from one record to another: of a device with several it has to be said which.
+  private func mergedSlot(named bytes: [UInt8]) throws(RequestError) -> Int {
+    let slots = try changedSlots(named: bytes)
+    guard slots.count == 1 else {
+      let records = slots.map { slot in
+        let record = ledger.records[slot]
+        return "id:\(record.id) (\(record.label.map { "label \($0)" } ?? "without a label"))"
+      }
+      throw .ambiguous(LinkName(bytes: bytes).escaped, records)
+    }
+    return slots[0]
   }
 }
 

@@ -6,7 +6,7 @@ import TallyStore
 import TallyWire
 
 extension Api {
-  static let explainParameters = ["interface", "from", "to", "resolution"]
+  static let explainParameters = Selection.parameters + ["from", "to", "resolution"]
 
   /// Newest ones of each list that are shown; the rest is put together or counted.
   private static let mostShown = 100
@@ -19,21 +19,24 @@ extension Api {
       asking.append(HTTPTarget.QueryItem(name: Array("from".utf8), value: Array("all".utf8)))
     }
     let asked = try parse(asking, at: now)
-    guard let links = asked.links, let link = links.first, links.count == 1, let slot = ledger.slot(id: link) else {
+    guard asked.selection.choices?.count == 1 else {
       throw .badParameter("interface", "it takes one", remedy: "name one interface, as /v1/interfaces lists it")
     }
-    let parts = ledger.parts(of: slot)
-    let record = ledger.sum(parts)
-    let ids = parts.map { ledger.records[$0].id }
-    let query = UsageQuery(
-      links: ids, tier: asked.resolution.tier,
-      detail: detail(from: max(asked.from, record.firstSeen), at: now.utcSeconds), from: asked.from, to: asked.to)
+    let entry = try explained(asked)
+    let record = ledger.sum(entry.slots.flatMap(ledger.parts(of:)))
+    var query = query(asked)
+    query.detail = detail(from: max(asked.from, record.firstSeen), at: now.utcSeconds)
     return ask(query, exchange) { [self] rows throws(RequestError) in
-      var rows = rows
-      rows.keepOnly(ids)
-      guard let slot = ledger.slot(id: link) else { throw .unknownInterface("id:\(link)") }
-      return try Api.json(explanation(slot, asked, rows, at: ledger.lastSample ?? now))
+      try Api.json(explanation(try explained(asked), asked, rows, at: ledger.lastSample ?? now))
     }
+  }
+
+  private func explained(_ asked: UsageRequest) throws(RequestError) -> Selected {
+    guard let entry = selected(asked.selection).first else {
+      throw .badParameter(
+        "kind or label", "nothing of the interface is called so", remedy: "/v1/interfaces lists what there is")
+    }
+    return entry
   }
 
   /// The finest tier that is still kept from there on; lives are told apart best by it.
@@ -41,13 +44,22 @@ extension Api {
     Tier.allCases.first { tier in history.retention.kept(tier, at: second).map { $0 <= from } ?? true } ?? .day
   }
 
-  private func explanation(_ slot: Int, _ asked: UsageRequest, _ rows: UsageRows, at now: Moment) -> ExplainReply {
-    let isTotal = asked.isAll
-    let known = interface(slot, now)
-    let parts = ledger.parts(of: slot)
-    let (record, sightings) = (ledger.sum(parts), ledger.sightings(parts))
+  private func explanation(
+    _ entry: Selected, _ asked: UsageRequest, _ all: UsageRows, at now: Moment
+  ) -> ExplainReply {
+    let (isTotal, devices) = (asked.isAll, ledger.devices)
+    let known = interface(entry, now)
+    let parts = entry.slots.flatMap(ledger.parts(of:))
+    let kin = kin(of: entry.slots, devices)
+    let (record, sightings) = (ledger.sum(parts), ledger.sightings(parts, kin: kin))
+    var rows = all
+    rows.keepOnly(parts.map { ledger.records[$0].id })
     let lives = livesWithOpenOnes(rows.incarnations, parts)
-    let series = series(slot, asked, rows, now)
+    // Of the others of its device it matters when they lived.
+    let kinIDs = sightings.reduce(into: Set(sightings.map(\.link))) { $0.formUnion($1.kin) }
+    let lived = all.incarnations.filter { kinIDs.contains($0.link) }
+    rows.incarnations = lived
+    let series = series(entry, kin, ledger.titles(devices), asked, rows, now)
     let figure = isTotal ? known.total : series.sum
     let explanation = Explanation(
       figure: Amounts(
@@ -55,7 +67,7 @@ extension Api {
       rows: rows.rows, detail: rows.detail, tier: asked.resolution.tier,
       crossing: isTotal ? [] : asked.resolution.placedBy, from: asked.from, to: asked.to, incarnations: lives,
       gaps: rows.gaps, calendar: ledger.calendar, mostLives: Api.mostShown)
-    let gaps = rows.gaps.map { ($0, $0.mayHideBytes(of: sightings, lives: rows.incarnations)) }
+    let gaps = rows.gaps.map { ($0, $0.mayHideBytes(of: sightings, lives: lived)) }
     let resets = gaps.filter { $0.0.reason == .counterReset }
     let others = gaps.filter { $0.0.reason != .counterReset }
     let words = ExplainWords(record: record, isMerged: parts.count > 1, watchedSince: ledger.watchedSince)

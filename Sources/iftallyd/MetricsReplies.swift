@@ -14,11 +14,14 @@ extension Api {
 
   private func interfaceFamilies() -> [MetricFamily] {
     let ledger = ledger
+    let titles = ledger.titles(ledger.devices)
     // Nothing passes through a group of expired ones: it only grows by them, which would be taken for traffic too.
     let shown = ledger.shown.filter { !ledger.records[$0].isExpiredGroup }.map { slot in
       let parts = ledger.parts(of: slot)
       let merged = parts.dropFirst().map { "id:\(ledger.records[$0].id)" }.joined(separator: ",")
-      return (record: ledger.sum(parts), merged: merged, isPresent: ledger.present(of: parts) != nil)
+      var record = ledger.sum(parts)
+      record.title = titles[slot] ?? ""
+      return (record: record, merged: merged, isPresent: ledger.present(of: parts) != nil)
     }
     // What is added to an interface makes another series of it: a counter that leapt would be taken for traffic, one
     // that fell for a reset.

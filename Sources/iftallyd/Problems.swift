@@ -39,6 +39,13 @@ struct RequestError: Error {
       remedy: "GET /v1/interfaces lists those that are")
   }
 
+  static func member(_ name: String, of group: String) -> RequestError {
+    RequestError(
+      code: Problem.Code.unknownInterface, status: 404, title: "Unknown interface",
+      detail: "'\(name)' is no interface of its own: it is counted in the group \(group)",
+      remedy: "name the group if all of it is meant")
+  }
+
   static func tooMuch(_ detail: String) -> RequestError {
     RequestError(
       code: Problem.Code.badParameter, status: 400, title: "The answer would be too long", detail: detail,

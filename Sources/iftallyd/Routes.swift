@@ -41,7 +41,9 @@ extension Api {
     Route("/v1/status", ["check"]) { api, request, exchange throws(RequestError) in
       try api.status(request.target.query, exchange)
     },
-    Route("/v1/interfaces", isPresent: true) { api, _, _ throws(RequestError) in try api.interfaces() },
+    Route("/v1/interfaces", Selection.parameters, isPresent: true) { api, request, _ throws(RequestError) in
+      try api.interfaces(request.target.query)
+    },
     Route("/v1/interfaces/*", isPresent: true) { api, request, _ throws(RequestError) in
       try api.interface(request.target.segments[2])
     },

@@ -64,17 +64,20 @@ extension Api {
     return (filter, hasRates ? interval ?? Api.defaultInterval : nil)
   }
 
-  /// Adds one interface by id, title or name. A name stays one: who bears it may change, and need not be there yet.
-  private func take(_ name: [UInt8], into filter: inout StreamFilter) throws(RequestError) {
-    let text = LinkName(bytes: name).escaped
+  /// Adds one interface by id, name or title. Of one that is known also what else its events may bear: the ids of a
+  /// device's records or of the group that a link is counted in, and the name of what was chosen by its title. A name
+  /// stays one: who bears it may change, and need not be there yet.
+  private func take(_ bytes: [UInt8], into filter: inout StreamFilter) throws(RequestError) {
+    let text = LinkName(bytes: bytes).escaped
     if text.hasPrefix("id:"), let id = LinkID(text.dropFirst(3)) {
       filter.ids.insert("id:\(id)")
-    } else if names(name).allSatisfy({ ledger.slot(name: $0) == nil }), isAnyTitle(name) {
-      filter.ids.insert("id:\(ledger.records[try slot(named: name)].id)")
-    } else {
-      filter.names.formUnion(names(name))
+      return
     }
+    filter.names.formUnion(names(bytes))
+    let isKnown = names(bytes).contains { ledger.slot(name: $0) != nil }
+    guard isKnown || !slots(titled: bytes).isEmpty else { return }
+    let records = try choice(named: bytes).records
+    filter.ids.formUnion(records.map { "id:\($0)" })
+    if !isKnown, let slot = records.first.flatMap(ledger.slot(id:)) { filter.names.insert(ledger.records[slot].name) }
   }
-
-  private func isAnyTitle(_ name: [UInt8]) -> Bool { ledger.shown.contains { isTitle(name, of: $0) } }
 }

@@ -7,12 +7,9 @@ import TallyWire
 
 /// A parsed question about the past.
 struct UsageRequest {
-  static let parameters = ["interface", "kind", "label", "from", "to", "resolution", "limit"]
+  static let parameters = Selection.parameters + ["from", "to", "resolution", "limit"]
 
-  /// nil: all. Ids, since a slot may be another's when the disk has answered.
-  var links: [LinkID]?
-  var kinds: Set<Kind>
-  var labels: Set<String>
+  var selection: Selection
   /// UTC seconds, whole periods.
   var from: Int64
   var to: Int64
@@ -41,11 +38,12 @@ extension Api {
 
   /// What the store is asked for a request.
   func query(_ asked: UsageRequest) -> UsageQuery {
-    UsageQuery(
-      links: asked.links.map {
-        $0.compactMap(ledger.slot(id:)).flatMap(ledger.parts(of:)).map { ledger.records[$0].id }
-      },
-      tier: asked.resolution.tier, from: asked.from, to: asked.to)
+    let (ledger, devices) = (ledger, ledger.devices)
+    let slots = asked.selection.choices.map { _ in selected(asked.selection).flatMap(\.slots) }
+    // That its device was there as another record tells that nothing of one was missed.
+    let all = slots.map { Set($0.flatMap { devices[$0] ?? [$0] }.flatMap(ledger.parts(of:))).sorted() }
+    return UsageQuery(
+      links: all?.map { ledger.records[$0].id }, tier: asked.resolution.tier, from: asked.from, to: asked.to)
   }
 
   /// Answers from what the store has of the query's span and what came after it.
@@ -75,32 +73,13 @@ extension Api {
   // MARK: The question
 
   func parse(_ query: [HTTPTarget.QueryItem], at now: Moment) throws(RequestError) -> UsageRequest {
-    var names: [[UInt8]] = []
-    var kinds: Set<Kind> = []
-    var labels: Set<String> = []
+    var selection = Selection()
     var single: [String: String] = [:]
-    for item in query {
+    for item in query where try !take(item, into: &selection) {
       let name = String(decoding: item.name, as: UTF8.self)
-      switch name {
-      case "interface": names += try interfaceNames(item.value)
-      case "kind":
-        for word in String(decoding: item.value, as: UTF8.self).split(separator: "+") {
-          guard let kind = Kind(rawValue: String(word)) else { throw .unknownKind(word) }
-          kinds.insert(kind)
-        }
-      case "label": labels.insert(String(decoding: item.value, as: UTF8.self))
-      default:
-        guard single.updateValue(String(decoding: item.value, as: UTF8.self), forKey: name) == nil else {
-          throw .badParameter(name, "it is given twice", remedy: "give it once")
-        }
+      guard single.updateValue(String(decoding: item.value, as: UTF8.self), forKey: name) == nil else {
+        throw .badParameter(name, "it is given twice", remedy: "give it once")
       }
-    }
-    var links: [LinkID]?
-    var seen: Set<LinkID> = []
-    for name in names {
-      let link = ledger.records[try slot(named: name)].id
-      // Thousands of times the same name fit into one request, and must not make an answer of thousands of series.
-      if seen.insert(link).inserted { links = (links ?? []) + [link] }
     }
     let (from, to, resolution) = try span(single, at: now)
     var limit: Int?
@@ -110,19 +89,7 @@ extension Api {
       }
       limit = number
     }
-    return UsageRequest(
-      links: links, kinds: kinds, labels: labels, from: from, to: to, resolution: resolution, limit: limit)
-  }
-
-  /// The names that are joined in one value; a link whose own name holds the joint comes first.
-  func interfaceNames(_ value: [UInt8]) throws(RequestError) -> [[UInt8]] {
-    if (try? slot(named: value)) != nil { return [value] }
-    let names = value.split(separator: UInt8(ascii: "+"), omittingEmptySubsequences: false).map(Array.init)
-    // A script's empty variable asks for nothing, and must not be answered with everything.
-    guard names.allSatisfy({ !$0.isEmpty }) else {
-      throw .badParameter("interface", "a name is empty", remedy: "leave the parameter out to ask for all interfaces")
-    }
-    return names
+    return UsageRequest(selection: selection, from: from, to: to, resolution: resolution, limit: limit)
   }
 
   private func span(
@@ -185,13 +152,15 @@ extension Api {
   func sums(
     _ asked: UsageRequest, _ rows: UsageRows, at now: Moment
   ) -> (asked: UsageRequest, sums: [(slot: Int, series: UsageSeries)]) {
-    series(asked, points(rows.rows, asked.resolution), rows, now)
+    let (asked, series) = series(asked, points(rows.rows, asked.resolution), rows, now)
+    return (asked, series.map { ($0.entry.slots[0], $0.series) })
   }
 
   private func series(
     _ asked: UsageRequest, _ bySlot: [Int: [Int64: Point]], _ rows: UsageRows, _ now: Moment
-  ) -> (UsageRequest, [(slot: Int, series: UsageSeries)]) {
-    let (ledger, owners) = (ledger, ledger.owners)
+  ) -> (UsageRequest, [(entry: Selected, series: UsageSeries)]) {
+    let (ledger, owners, devices) = (ledger, ledger.owners, ledger.devices)
+    let titles = ledger.titles(devices)
     var asked = asked
     if asked.isAll {
       let starts = bySlot.values.flatMap(\.keys)
@@ -205,17 +174,32 @@ extension Api {
       if gap.link == nil || owner != nil { gapsOf[owner, default: []].append(gap) }
     }
     let livesOf = Dictionary(grouping: rows.incarnations) { owners[$0.link] }
-    let slots = asked.links?.compactMap { ledger.slot(id: $0).flatMap(shownSlot) } ?? ledger.shown
-    var series: [(slot: Int, series: UsageSeries)] = []
-    for slot in slots where asked.kinds.isEmpty || asked.kinds.contains(ledger.records[slot].kind) {
-      if !asked.labels.isEmpty, !(ledger.records[slot].label.map(asked.labels.contains) ?? false) { continue }
-      let points = bySlot[slot] ?? [:]
+    var series: [(entry: Selected, series: UsageSeries)] = []
+    for entry in selected(asked.selection) {
+      let points = together(entry.slots, bySlot)
       // What was not named and did nothing in the span is no part of the answer.
-      if asked.links == nil, points.isEmpty, ledger.present(of: ledger.parts(of: slot)) == nil { continue }
-      let gaps = (gapsOf[nil] ?? []) + (gapsOf[slot] ?? [])
-      series.append((slot, one(slot, asked, points, gaps: gaps, lives: livesOf[slot] ?? [], now)))
+      if asked.selection.choices == nil, points.isEmpty, ledger.present(of: ledger.parts(of: entry.slots[0])) == nil {
+        continue
+      }
+      let kin = kin(of: entry.slots, devices)
+      let gaps = (gapsOf[nil] ?? []) + entry.slots.flatMap { gapsOf[$0] ?? [] }
+      let lives = kin.flatMap { livesOf[$0] ?? [] }
+      series.append((entry, one(entry, kin, titles, asked, points, gaps: gaps, lives: lives, now)))
     }
     return (asked, series)
+  }
+
+  /// These and the others of their devices.
+  func kin(of slots: [Int], _ devices: [Int: [Int]]) -> [Int] {
+    var kin = slots
+    for slot in slots.flatMap({ devices[$0] ?? [] }) where !kin.contains(slot) { kin.append(slot) }
+    return kin
+  }
+
+  private func together(_ slots: [Int], _ bySlot: [Int: [Int64: Point]]) -> [Int64: Point] {
+    var sums = bySlot[slots[0]] ?? [:]
+    for slot in slots.dropFirst() { sums.merge(bySlot[slot] ?? [:]) { $0.with($1) } }
+    return sums
   }
 
   /// Rows added up by shown interface and local period.
@@ -235,17 +219,20 @@ extension Api {
   }
 
   /// One interface's answer.
-  func series(_ slot: Int, _ asked: UsageRequest, _ rows: UsageRows, _ now: Moment) -> UsageSeries {
-    let points = points(rows.rows, asked.resolution)[slot] ?? [:]
-    return one(slot, asked, points, gaps: rows.gaps, lives: rows.incarnations, now)
+  func series(
+    _ entry: Selected, _ kin: [Int], _ titles: [Int: String], _ asked: UsageRequest, _ rows: UsageRows, _ now: Moment
+  ) -> UsageSeries {
+    let points = together(entry.slots, points(rows.rows, asked.resolution))
+    return one(entry, kin, titles, asked, points, gaps: rows.gaps, lives: rows.incarnations, now)
   }
 
   private func one(
-    _ slot: Int, _ asked: UsageRequest, _ points: [Int64: Point], gaps: [Gap], lives: [Incarnation], _ now: Moment
+    _ entry: Selected, _ kin: [Int], _ titles: [Int: String], _ asked: UsageRequest, _ points: [Int64: Point],
+    gaps: [Gap], lives: [Incarnation], _ now: Moment
   ) -> UsageSeries {
-    let parts = ledger.parts(of: slot)
+    let parts = entry.slots.flatMap(ledger.parts(of:))
     let record = ledger.sum(parts)
-    let sightings = ledger.sightings(parts)
+    let sightings = ledger.sightings(parts, kin: kin)
     let since = ledger.watchedSince
     func quality(_ flags: BucketFlags, _ placedBy: BucketFlags, _ from: Int64, _ to: Int64) -> TallyCore.Quality {
       Quality(
@@ -275,8 +262,9 @@ extension Api {
     let label = quality(sum.flags, asked.resolution.placedBy, asked.from, asked.to)
     return UsageSeries(
       interface: SeriesInterface(
-        id: "id:\(record.id)", name: record.name.escaped, title: record.title.isEmpty ? nil : record.title,
-        kind: record.kind.rawValue, type: record.type, label: record.label,
+        id: "id:\(record.id)", name: record.name.escaped, title: titles[entry.slots[0]],
+        kind: record.kind.rawValue, type: record.type, label: entry.slots.count == 1 ? record.label : nil,
+        records: records(entry), askedMembers: entry.members.isEmpty ? nil : entry.members,
         present: ledger.present(of: parts) != nil),
       points: shown,
       sum: figure(sum.amounts, label, since: max(asked.from, since), resets: label.resets, now))
@@ -291,5 +279,12 @@ private struct Point {
   mutating func add(_ row: BucketRow) {
     amounts += row.amounts
     flags.formUnion(row.flags)
+  }
+
+  func with(_ other: Point) -> Point {
+    var sum = self
+    sum.amounts += other.amounts
+    sum.flags.formUnion(other.flags)
+    return sum
   }
 }

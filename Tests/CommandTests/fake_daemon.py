@@ -50,6 +50,24 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
 
+def interfaces(_, query):
+    """Answers /v1/interfaces from the golden document, with what was chosen of it."""
+    reply = golden("interfaces")
+
+    def names(interface):
+        return {urllib.parse.unquote_to_bytes(interface[key]) for key in ("name", "id")}
+
+    wanted = {urllib.parse.unquote_to_bytes(name) for value in query.get("interface", []) for name in value.split("+")}
+    if b"" in wanted:
+        return problem("bad_parameter", 400, "interface: a name is empty", "leave the parameter out")
+    for name in wanted - set().union(*map(names, reply["interfaces"])):
+        return problem("unknown_interface", 404, f"no interface '{name.decode()}' is known", "see the list")
+    reply["interfaces"] = [
+        each for each in reply["interfaces"]
+        if (not wanted or names(each) & wanted) and each["kind"] in query.get("kind", [each["kind"]])]
+    return reply
+
+
 def usage(_, query):
     """Answers /v1/usage from the golden documents."""
     span = query.get("from", [""])[0]
@@ -70,7 +88,7 @@ class FakeDaemon(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
         self.path = path
         self.targets = []
         self.answers = {
-            "/v1/interfaces": golden("interfaces"),
+            "/v1/interfaces": interfaces,
             "/v1/status": golden("status"),
             "/v1/usage": usage,
             "/v1/explain": golden("explain"),

@@ -108,9 +108,43 @@ class Figures(CommandCase):
         self.assertEqual(shown("-i", b"a\xe2\x80\xaeb%C2\x9b1m"), ["a\u202eb\x9b1m"])
         self.assertNotIn("\u202e", self.run_command("interfaces", "--json").stdout)
         self.assertEqual(shown("--kind", "wifi", "--kind", "tunnel"), ["wlan0", "wg0"])
-        self.daemon.targets.clear()
-        self.run_command("days", "-i", "wlan0+-rf", "--kind=wifi")
-        self.assertIn("interface=wlan0%2B-rf&kind=wifi&", self.daemon.targets[0])
+        for arguments, target in (
+                (("days", "-i", "wlan0+-rf", "--kind=wifi"), "/v1/usage?interface=wlan0%2B-rf&kind=wifi&from="),
+                (("interfaces", "-i", "wlan0", "--label", "cafe"), "/v1/interfaces?interface=wlan0&label=cafe"),
+                (("explain", "wg0", "--label", "cafe"), "/v1/explain?interface=wg0&label=cafe")):
+            self.daemon.targets.clear()
+            self.run_command(*arguments)
+            self.assertEqual(self.daemon.targets[0][:len(target)], target)
+
+    def answer_with(self, **fields):
+        """Puts these into the first interface of every answer."""
+        listed, days, explanation = golden("interfaces"), golden("days"), golden("explain")
+        for interface in (listed["interfaces"][0], days["series"][0]["interface"], explanation["interface"]):
+            interface.update(name="containers", **fields)
+        self.daemon.answers |= {"/v1/interfaces": listed, "/v1/usage": days, "/v1/explain": explanation}
+
+    def test_a_link_that_is_counted_in_a_group_is_said_to_be(self):
+        said = "veth0 is counted in the group containers."
+        for arguments in ([], ["interfaces"], ["interfaces", "-v"], ["days"], ["usage"], ["explain", "veth0"]):
+            self.assertNotIn("counted in the group", self.run_command(*arguments).stdout)
+        self.answer_with(asked_members=["veth0", "v\u202e1"])
+        for arguments in ([], ["interfaces"], ["interfaces", "-v"], ["days"], ["usage"], ["explain", "veth0"]):
+            with self.subTest(arguments):
+                output = self.run_command(*arguments).stdout
+                self.assertIn(said, output)
+                self.assertIn("v%E2%80%AE1 is counted", output)
+        self.assertIn(said, self.on_terminal("live", "-n1"))
+        self.assertIn("(estimate, counting veth0, v%E2%80%AE1)", self.run_command("live", "-n1").stdout)
+
+    def test_labels_that_are_added_up_are_named(self):
+        records = [{"id": "id:9", "name": "wlan0", "label": "home"}, {"id": "id:4", "name": "wlan0", "label": "cafe"},
+                   {"id": "id:2", "name": "wlan0"}]
+        self.answer_with(records=records)
+        for arguments in ([], ["interfaces"], ["days"], ["explain", "wg0"]):
+            self.assertIn("home, cafe, none", self.run_command(*arguments).stdout, arguments)
+        self.assertIn("home (id:9), cafe (id:4), none (id:2): added up", self.run_command("interfaces", "-v").stdout)
+        self.answer_with(label="cafe")
+        self.assertIn(", label cafe", self.run_command("days").stdout)
 
     def test_units(self):
         self.assertIn("53687091200 B", self.run_command("interfaces", "--unit", "bytes").stdout)

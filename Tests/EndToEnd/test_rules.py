@@ -4,30 +4,14 @@ from Lab.daemon import wait_for
 from Lab.space import ip
 from Lab.truth import Counters
 
-from .case import LabCase
+from .rule_case import RuleCase
 
 LABELS = "[Rule lan]\nMatchName=lan*\nLabel=office\n[Rule rest]\nMatchName=tun* veth* port*\nLabel=rest\n"
 GROUP = "[Rule pool]\nMatchName=m*\nGroup=pool\n"
 IGNORE = "[Rule no]\nMatchName=tun0\nIgnore=yes\n"
 
 
-class Rules(LabCase):
-    def reload(self, daemon, more):
-        """Put other rules in force, and wait until they are."""
-        names = [line[6:-1] for line in more.splitlines() if line.startswith("[Rule ")]
-        commits = daemon.client.status()["commit"]["count"]
-        daemon.configure(self.plain + more)
-        daemon.reload()
-        wait_for(lambda: [rule["name"] for rule in daemon.client.get("/v1/rules")["rules"]
-                          if not rule["built_in"]] == names, "the rules are in force")
-        wait_for(lambda: daemon.client.status()["commit"]["count"] > commits, "a commit")
-
-    def with_rules(self, more=""):
-        daemon = self.daemon(more=more)
-        with open(daemon.configuration) as handle:
-            self.plain = handle.read().removesuffix(more)
-        return daemon
-
+class Rules(RuleCase):
     def counted(self, daemon, name=None, label=None):
         """Totals of the interfaces of this name with this label, added up."""
         total = Counters()

@@ -41,6 +41,16 @@ extension Explanation {
 }
 
 @Suite("What a figure is made of") struct ExplanationTests {
+  @Test("of a device under several labels each row is of a life of its own record, also in one and the same period")
+  func labels() {
+    var lives = [life(1, start - 9000, start + 100, counted: 900), life(1, start + 100, start + 2 * day, counted: 900)]
+    lives[1].link = 2
+    var days = [row(.day, start, 60), row(.day, start, 7)]
+    days[1].link = 2
+    let told = explain(lives, days: days).told
+    #expect(told == ["[0] by_time 60", "[1] by_time 7"])
+  }
+
   @Test("whole lives have what they counted, and the one that crosses the beginning has the rest")
   func whole() {
     let lives = [

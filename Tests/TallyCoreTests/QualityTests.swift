@@ -49,6 +49,17 @@ struct QualityTests {
     #expect([Completeness.placed, .atLeast, .complete].max() == .atLeast)
   }
 
+  @Test("a gap that its device lived through under another label hid nothing of a link, and is no further life of it")
+  func kin() {
+    func quality(_ kin: Set<LinkID>) -> Quality {
+      Quality(
+        flags: [], placedBy: [], of: [Sighting(link: 1, firstSeen: 50, kin: kin)], watchedSince: 0, from: 100, to: 200,
+        gaps: [gap(120, 130), gap(140, 150, link: 2)], incarnations: [life(50, 110), life(110, link: 2)])
+    }
+    #expect(quality([2]) == Quality(completeness: .complete, coverage: 0.9, resets: 0, gaps: 1))
+    #expect(quality([]).completeness == .atLeast)
+  }
+
   @Test("what lived through a gap of all links lost nothing in it; what was absent, or ended in it, may have")
   func survival() {
     #expect(quality(gaps: [gap(120, 130)]).completeness == .complete)

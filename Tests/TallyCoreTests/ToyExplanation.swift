@@ -10,21 +10,22 @@ extension ToyWorld {
     let detail = [Tier.minute, .fiveMinutes, .hour].randomElement(using: &dice)!
     let mostLives = Bool.random(using: &dice) ? 3 : 100
     let calendar = daemon.ledger.calendar
-    for slot in daemon.ledger.shownSlots {
-      let record = daemon.ledger.record(slot: slot)
+    let devices = Set(daemon.ledger.devices.values).map { $0.flatMap(daemon.ledger.parts(of:)) }
+    for slots in daemon.ledger.shownSlots.map({ [$0] }) + devices.sorted(by: { $0[0] < $1[0] }) {
+      let record = daemon.ledger.sum(slots)
       let starts = daemon.entries.map(\.start)
       let somewhere = Int64.random(in: (starts.min() ?? 0) - 100...(starts.max() ?? 0) + 100, using: &dice)
       let cut = calendar.start(resolution, somewhere)
-      let whole = explain(slot, .min, .max, resolution, detail, mostLives, of: record.total)
-      let before = explain(slot, .min, cut, resolution, detail, mostLives)
-      let after = explain(slot, cut, .max, resolution, detail, mostLives)
+      let whole = explain(slots, .min, .max, resolution, detail, mostLives, of: record.total)
+      let before = explain(slots, .min, cut, resolution, detail, mostLives)
+      let after = explain(slots, cut, .max, resolution, detail, mostLives)
       for (explanation, figure, from, to) in [whole, before, after] {
         var sum = Amounts.zero
         for part in explanation.parts { sum += part.amounts }
         if sum != figure { return "\(record.name): the parts of [\(from), \(to)) are \(sum) and not \(figure)" }
       }
       // The lives of a group are not kept.
-      if !record.isGroup,
+      if !slots.contains(where: { daemon.ledger.records[$0].isGroup }),
         let wrong = whole.0.parts.first(where: { $0.method == .unrecorded || $0.method == .earlierStore })
       {
         return "\(record.name): nobody's part \(wrong.amounts) in the total"
@@ -54,14 +55,15 @@ extension ToyWorld {
   }
 
   private func explain(
-    _ slot: Int, _ from: Int64, _ to: Int64, _ resolution: Resolution, _ detail: Tier, _ mostLives: Int,
+    _ slots: [Int], _ from: Int64, _ to: Int64, _ resolution: Resolution, _ detail: Tier, _ mostLives: Int,
     of total: Amounts? = nil
   ) -> (Explanation, Amounts, Int64, Int64) {
-    let id = daemon.ledger.records[slot].id
-    let rows = daemon.rows(resolution.tier, link: id).filter { $0.start >= from && $0.start < to }
-    let fine = daemon.rows(detail, link: id).filter { $0.start >= from && $0.start < to }
-    var lives = daemon.incarnations.filter { $0.link == id && $0.closed != nil }
-    if let open = daemon.ledger.openIncarnation(slot: slot) { lives.append(open) }
+    let ids = slots.map { daemon.ledger.records[$0].id }
+    func isHere(_ row: BucketRow) -> Bool { row.start >= from && row.start < to }
+    let rows = ids.flatMap { daemon.rows(resolution.tier, link: $0) }.filter(isHere)
+    let fine = ids.flatMap { daemon.rows(detail, link: $0) }.filter(isHere)
+    var lives = daemon.incarnations.filter { ids.contains($0.link) && $0.closed != nil }
+    lives += slots.compactMap(daemon.ledger.openIncarnation(slot:))
     var figure = Amounts.zero
     for row in rows { figure += row.amounts }
     let explanation = Explanation(

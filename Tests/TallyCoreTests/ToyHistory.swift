@@ -192,8 +192,10 @@ struct ToyWorld {
     let slots = daemon.ledger.shownSlots
     guard let one = slots.randomElement(using: &dice), let other = slots.randomElement(using: &dice) else { return }
     let number = Int64.random(in: 1...Int64(max(1, daemon.ledger.changes.count)), using: &dice)
+    let device = Bool.random(using: &dice) ? daemon.ledger.devices[one] ?? [one] : [one]
     let all: [ChangeRequest] = [
-      .rename(one, title: "title \(number)"), .merge(one, into: other), .forget(one), .undo(number),
+      .rename(one, title: "title \(number)"), .merge(one, into: other),
+      .forget(device[0], with: Array(device.dropFirst())), .undo(number),
     ]
     let place = [ToyOperation.title, .merge, .forget, .undo].firstIndex(of: operation)
     // A vacant place may be taken.

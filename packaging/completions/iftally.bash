@@ -71,7 +71,7 @@ _iftally() {
         interfaces) options="-v --verbose --names $selection $figures $common" ;;
         minutes | fives | hours | days | months | years) options="$span $selection $figures $common" ;;
         usage) options="-r --resolution $span $selection $figures $common" ;;
-        explain) options="--today --yesterday --month --year $bounds -r --resolution $figures $common" ;;
+        explain) options="--label --today --yesterday --month --year $bounds -r --resolution $figures $common" ;;
         totals) options="$bounds $figures $common" ;;
         rules | status) options="-v --verbose $common" ;;
         forget) options="-y --yes $common" ;;

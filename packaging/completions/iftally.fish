@@ -71,7 +71,7 @@ complete -c iftally -n '__iftally_in summary help' -a help -d 'Describe the comm
 complete -c iftally -n "__iftally_in $traffic" -s i -l interface -x -a '(__iftally_interfaces)' -d 'Only this one'
 complete -c iftally -n "__iftally_in $traffic" -l kind -x -d 'Only this kind' \
     -a 'wired wifi cellular tunnel bridge bond vlan virtual loopback other'
-complete -c iftally -n "__iftally_in summary live interfaces $tables" -l label -x -d 'Only what rules call so'
+complete -c iftally -n "__iftally_in summary live interfaces explain $tables" -l label -x -d 'Only what rules call so'
 complete -c iftally -n '__iftally_in summary' -s a -l all -d 'Interfaces that are gone too'
 complete -c iftally -n "__iftally_in $spans" -l from -x -a $times -d Start
 complete -c iftally -n "__iftally_in $spans" -l to -x -a $times -d End
