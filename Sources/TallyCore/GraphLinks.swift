@@ -44,6 +44,13 @@ struct GraphLinks {
       return links.filter { $0 != facts.ifindex && byIndex[$0] != nil }
         .map { CarrierEdge(ifindex: $0, basis: .route) }
     }
+    switch routes.sessions[facts.ifindex] {
+    case .l2tp(let lower)? where byIndex[lower] != nil && lower != facts.ifindex:
+      return [CarrierEdge(ifindex: lower, basis: .session("L2TP"))]
+    case .pppoe(let lower)? where lower.count == 1 && byIndex[lower[0]] != nil && lower[0] != facts.ifindex:
+      return [CarrierEdge(ifindex: lower[0], basis: .session("PPPoE"))]
+    default: break
+    }
     // A virtual function under netvsc or net_failover: the one kind of hardware that names a link above it and is no port.
     if facts.hasDevice, facts.infoKind.isEmpty, facts.portKind.isEmpty, facts.master != 0,
       !link.designation.classification.touchesMedium, byIndex[facts.master] != nil
@@ -167,7 +174,15 @@ struct GraphLinks {
     case .member: "\(head): \(isOne ? "the only port or member of it" : "ports or members of it")"
     case .above: "\(list) above it counts the same bytes"
     case .route: "\(head): the route to its far end leads there"
+    case .session(let name): "\(head): it is a session of \(name) over it"
     }
+  }
+
+  /// Why the session of a ppp link does not tell its carrier; nil when it has none.
+  private func session(of facts: LinkFacts) -> String? {
+    guard case .pppoe(let lower) = routes.sessions[facts.ifindex], lower.count > 1 else { return nil }
+    let names = lower.prefix(4).map { byIndex[$0]?.facts.name.escaped ?? "?" }.joined(separator: ", ")
+    return "there are sessions of PPPoE over \(names), and the kernel does not tell which of them it is"
   }
 
   private func unexplained(_ link: Link, _ left: (String, Bool) -> Standing) -> Standing {
@@ -191,7 +206,8 @@ struct GraphLinks {
         }
       return left(
         "inner traffic of a tunnel, which the link that carries it counts again"
-          + ". Which one that is, is not known (\(absent ?? reason ?? untold)): Carrier= in a rule tells it", false)
+          + ". Which one that is, is not known (\(absent ?? reason ?? session(of: facts) ?? untold)): Carrier= in a rule tells it",
+        false)
     case .bridge, .bond: return left("it has no ports, so nothing carries its bytes to a medium", false)
     case .virtual where isPair(facts) && !facts.lowerIsElsewhere:
       return left("both ends of it are here: its bytes do not leave this machine over it", false)

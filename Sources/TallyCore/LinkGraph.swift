@@ -28,8 +28,17 @@ package struct RouteFacts: Hashable, Sendable {
     case refused
   }
 
+  /// What a ppp link is a session of.
+  package enum Session: Hashable, Sendable {
+    case l2tp(over: UInt32)
+    /// Over one of these, in ascending order; where there are several, the kernel does not tell which.
+    case pppoe(overOneOf: [UInt32])
+  }
+
   /// By the tunnel's ifindex; a tunnel without a far end that is known has none.
   package var endpoints: [UInt32: Route] = [:]
+  /// By the ifindex of a ppp link; one of no session that is known has none.
+  package var sessions: [UInt32: Session] = [:]
   /// Links over which a default route of the main table leaves.
   package var defaults: [UInt32] = []
 
@@ -50,6 +59,8 @@ package struct CarrierEdge: Hashable, Sendable {
     case above
     /// Packets to the tunnel's far end leave over it.
     case route
+    /// The ppp link is a session over it, of this protocol.
+    case session(String)
   }
 
   package var ifindex: UInt32

@@ -16,17 +16,20 @@ final class Topology {
 
   private let endpoint: (LinkFacts) -> RouteFacts.Route?
   private let defaults: () -> [UInt32]
+  private let sessions: (_ ppp: [LinkFacts], _ all: [LinkFacts]) -> [UInt32: RouteFacts.Session]
   private var state: State?
 
   private static let routesHold = 60 * Moment.second
 
-  /// `endpoint`: the route of a tunnel's far end; `defaults`: links of default routes.
+  /// `endpoint`: the route of a tunnel's far end; `defaults`: links of default routes; `sessions`: what carries ppp links.
   init(
     endpoint: @escaping (LinkFacts) -> RouteFacts.Route? = endpointRoute,
-    defaults: @escaping () -> [UInt32] = defaultRoutes
+    defaults: @escaping () -> [UInt32] = defaultRoutes,
+    sessions: @escaping ([LinkFacts], [LinkFacts]) -> [UInt32: RouteFacts.Session] = sessions(of:among:)
   ) {
     self.endpoint = endpoint
     self.defaults = defaults
+    self.sessions = sessions
   }
 
   /// The graph as it is now.
@@ -45,6 +48,8 @@ final class Topology {
     let links = ledger.presentLinks
     var routes = RouteFacts()
     for (facts, _) in links { routes.endpoints[facts.ifindex] = endpoint(facts) }
+    let ppp = links.filter { $0.designation.classification.type == "ppp" }.map(\.facts)
+    if !ppp.isEmpty { routes.sessions = sessions(ppp, links.map(\.facts)) }
     // Only where there is no hardware does the default route decide anything.
     if links.contains(where: \.facts.lowerIsElsewhere),
       !links.contains(where: { $0.designation.classification.touchesMedium })

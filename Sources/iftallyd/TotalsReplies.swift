@@ -90,6 +90,7 @@ extension Api {
     case .member: "member"
     case .above: "above"
     case .route: "route"
+    case .session: "session"
     }
   }
 

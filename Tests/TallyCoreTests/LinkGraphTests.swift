@@ -121,6 +121,30 @@ struct LinkGraphTests {
     #expect(machine.standing("wg0")?.why == "wlan0 carries its bytes: the route to its far end leads there")
   }
 
+  @Test("ppp links are carried by what their session runs over, and where that cannot be told the words say so")
+  func sessions() {
+    var machine = Machine()
+    let card = machine.hardware("eth0")
+    let second = machine.hardware("eth1")
+    let vlan = machine.add("eth0.7", kind: "vlan") { $0.lower = card }
+    let dsl = machine.add("ppp0", kind: "ppp")
+    let vpn = machine.add("ppp1", kind: "ppp")
+    machine.add("ppp2", kind: "ppp")
+    machine.routes.sessions = [dsl: .pppoe(overOneOf: [vlan]), vpn: .l2tp(over: dsl)]
+    #expect(machine.added == ["eth0", "eth1"])
+    #expect(machine.carriers("ppp0") == ["eth0.7"])
+    #expect(machine.carriers("ppp1") == ["ppp0"])
+    #expect(machine.standing("ppp0")?.why == "eth0.7 carries its bytes: it is a session of PPPoE over it")
+    #expect(machine.standing("ppp1")?.why == "ppp0 carries its bytes: it is a session of L2TP over it")
+    #expect(machine.names(.leftOut(isUncertain: false)) == ["ppp2"])
+    machine.routes.sessions[dsl] = .pppoe(overOneOf: [second, vlan])
+    let words = machine.standing("ppp0")?.why ?? ""
+    #expect(words.contains("sessions of PPPoE over eth1, eth0.7, and the kernel does not tell which"))
+    machine.routes.sessions = [dsl: .l2tp(over: dsl), vpn: .pppoe(overOneOf: [99])]
+    #expect(machine.carriers("ppp0") == [])
+    #expect(machine.carriers("ppp1") == [])
+  }
+
   @Test("a tethered phone beside Wi-Fi: both are added")
   func tether() {
     var machine = Machine()
