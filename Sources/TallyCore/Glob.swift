@@ -87,6 +87,13 @@ package struct Glob: Hashable, Sendable {
     return nil
   }
 
+  /// Nothing in it stands for several texts.
+  package var isOneText: Bool {
+    parts.allSatisfy { part in
+      if case .literal = part { true } else { false }
+    }
+  }
+
   /// Whether the whole text fits. In time of at most pattern times text: only the last `*` is ever gone back to.
   package func matches(_ text: String) -> Bool {
     let values =

@@ -39,7 +39,7 @@ extension LinkRecord {
 extension LinkRule {
   /// It speaks of a link of this name, not just of any that fits a pattern.
   fileprivate func names(_ name: LinkName) -> Bool {
-    self.set.carrier == name || match[.name]?.globs.contains { $0.text == name.escaped } ?? false
+    self.set.carrier == name || match[.name]?.globs.contains { $0.isOneText && $0.matches(name.escaped) } ?? false
   }
 }
 
@@ -59,14 +59,13 @@ extension Ledger {
     var old = records.indices.filter { records[$0].lastSeen < latest && mayExpire($0) }
     if old.isEmpty { return }
     let (spoken, devices) = (spokenOf, devices)
-    // What a device counted under other labels stays while it is here, or was lately.
-    old.removeAll { slot in
-      spoken.contains(records[slot].id)
-        || devices[slot]?.contains { isPresent($0) || records[$0].lastSeen >= latest } ?? false
-    }
+    let mayGo = Set(old.filter { !spoken.contains(records[$0].id) })
+    // All that a device counted under its labels, or nothing of it: the figure of its name or title must not shrink.
+    old.removeAll { slot in !(devices[slot] ?? [slot]).allSatisfy(mayGo.contains) }
     old.sort { (records[$0].lastSeen, records[$0].id) < (records[$1].lastSeen, records[$1].id) }
     let due = old.count { records[$0].lastSeen < bound }
-    for slot in old.prefix(min(max(due, isFull ? mostInterfaces / 10 : 0), Ledger.mostExpiries)) { expire(slot) }
+    let chosen = old.prefix(min(max(due, isFull ? mostInterfaces / 10 : 0), Ledger.mostExpiries))
+    for slot in Set(chosen.flatMap { devices[$0] ?? [$0] }).sorted() { expire(slot) }
   }
 
   private func mayExpire(_ slot: Int) -> Bool {

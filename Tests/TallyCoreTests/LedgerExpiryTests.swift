@@ -171,6 +171,60 @@ struct LedgerExpiryTests {
     #expect(daemon.total("expired-tunnel")?.rxBytes == 5)
   }
 
+  /// A link that counted 100 without a label and 30 with one, and went.
+  private mutating func goneLabelled(_ name: String) {
+    live(name, rx: 100)
+    var rule = LinkRule(name: "office")
+    rule.match[.name] = LinkRule.Patterns(globs: [Glob("*")])
+    rule.set.label = "office"
+    daemon.reload([rule], &kernel)
+    kernel.push(name, rx: 30, tx: 0)
+    daemon.sample(&kernel, after: 10)
+    daemon.reload([], &kernel)
+    die(name)
+  }
+
+  @Test(
+    "a device of which one label has to stay keeps what it counted under the others",
+    arguments: ["titled", "merged", "added"])
+  mutating func device(how: String) {
+    goneLabelled("tun-a")
+    let slot = daemon.ledger.shown.first { daemon.ledger.records[$0].label == "office" } ?? -1
+    switch how {
+    case "titled": daemon.change(.rename(slot, title: "Phone"), fate: .isMade, &kernel)
+    case "merged":
+      gone("tun-b", rx: 1)
+      daemon.change(.merge(daemon.slot("tun-b") ?? -1, into: slot), fate: .isMade, &kernel)
+    default: daemon.ledger.records[slot].isAdded = true
+    }
+    let before = daemon.ledger.shown.count
+    expire()
+    #expect(daemon.ledger.expiredCount == 0)
+    #expect(daemon.ledger.shown.count == before)
+  }
+
+  @Test("a device expires with all its labels at once, also where only some are to make room")
+  mutating func wholeDevice() {
+    daemon.ledger.mostInterfaces = 10
+    goneLabelled("tun-a")
+    for number in 0..<8 { gone("tun\(number)", rx: 1) }
+    expire(after: 31, early: 30)
+    let left = daemon.ledger.shown.filter { daemon.ledger.records[$0].name.escaped == "tun-a" }
+    #expect(left.isEmpty)
+    #expect(daemon.ledger.expiredCount == 2)
+    #expect(counted == truth)
+  }
+
+  @Test("a rule names a link in full however it writes the name, and a pattern names none")
+  mutating func namedByRule() {
+    for name in ["tun-a", "tun-*", "tun-b"] { gone(name, rx: 5) }
+    var rule = LinkRule(name: "named")
+    rule.match[.name] = LinkRule.Patterns(globs: [Glob(ofName: "tun%2Da"), Glob(ofName: "tun-*")])
+    daemon.reload([rule], &kernel)
+    expire()
+    #expect(names == ["tun-a", "expired-tunnel"])
+  }
+
   @Test("where there are too many, the oldest of those that are gone for some days make room for a tenth")
   mutating func crowded() {
     daemon.ledger.mostInterfaces = 20
