@@ -124,9 +124,9 @@ extension Ledger {
     records[slot].key = key
     guard records[slot].isShown else { return }
     if slots[before] == slot { slots[before] = bearer(of: before) }
-    // The present bearer of a name owns it; an absent one of the same name keeps its history under its id.
+    // The present bearer of a name owns it, else the newest, as after a restart; others keep their history under their id.
     let identity = records[slot].identity
-    if slots[identity].map({ !isPresent($0) }) ?? true { slots[identity] = slot }
+    if slots[identity].map({ !isPresent($0) }) ?? true { slots[identity] = bearer(of: identity) }
   }
 
   /// What the device of a record counted under other labels, which goes with it when it is called or known otherwise.

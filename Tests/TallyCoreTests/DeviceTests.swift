@@ -116,6 +116,29 @@ struct DeviceTests {
     #expect(told("old") == ["cafe 6", "- 0"])
   }
 
+  @Test("what a name means after a rename onto a history is the same after a restart")
+  mutating func renamedOntoHistory() {
+    kernel.create("tun0", kind: "tun")
+    daemon.start(&kernel)
+    push("tun0", 1)
+    daemon.reload([labelled("cafe")], &kernel)
+    push("tun0", 20)
+    kernel.create("vpn0", kind: "tun")
+    daemon.wake(&kernel)
+    push("vpn0", 300)
+    kernel.delete(kernel.index(of: "vpn0")!)
+    daemon.reload([], &kernel)
+    kernel.rename(kernel.index(of: "tun0")!, to: "vpn0")
+    daemon.wake(&kernel)
+    push("vpn0", 4000)
+    let before = told("vpn0")
+    daemon.stop(&kernel)
+    daemon.start(&kernel)
+    #expect(told("vpn0") == before)
+    let all = daemon.ledger.shown.map { daemon.ledger.record(slot: $0).total.rxBytes }.sorted()
+    #expect(all == [20, 300, 4001])
+  }
+
   @Test("two links of one address that are there at once are two devices, under whatever labels")
   mutating func sharedAddress() {
     for name in ["wlan0", "p2p0"] {
