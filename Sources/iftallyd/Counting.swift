@@ -87,7 +87,6 @@ final class Counting {
       return false
     }
     sampler.checkCounters(olderThan: 0)
-    noteClockSteps()
     // It may have been off for long, or its clock may be wrong: only time tells.
     let now = sampler.now()
     if let before, now.utc &- before.utc > Counting.longAbsence { cautiousUntil = now.boot &+ Counting.caution }
@@ -103,7 +102,6 @@ final class Counting {
   func tick() -> Bool {
     let isHealthy = sampler.attemptSample()
     if !isHealthy, let error = sampler.lastError { say(.warning, "sampling_failed", "\(error)") }
-    noteClockSteps()
     if !sampler.ledger.todayIsKnown { loadToday() }
     if sampler.now().utcSeconds % 3600 < 60 { sampler.checkCounters(olderThan: 1800) }
     commit()
@@ -140,6 +138,7 @@ final class Counting {
 
   func commit() {
     readAll()
+    noteClockSteps()
     let now = sampler.now().boot
     if mustWait(at: now) { return }
     lastCommit = now
@@ -156,6 +155,7 @@ final class Counting {
       return then(StoreError(.unavailable, "nothing is stored until the wall clock is set"))
     }
     readAll()
+    noteClockSteps()
     let clockStepped = sampler.now().boot < cautiousUntil
     history.write(change, sampler, clockStepped: clockStepped) { [self] error in
       if error != nil { return then(error) }

@@ -97,3 +97,14 @@ class Expiry(ChangeCase):
         self.turned(daemon, 4000)
         self.turned(daemon, 4001)
         self.assertEqual(self.names(daemon), {"tun-0"})
+
+    def test_a_clock_that_leaps_ahead_lets_nothing_expire_with_the_next_events(self):
+        daemon = self.daemon(environment=self.clock.environment, more="[Links]\nExpireDays=60\n")
+        self.gone(daemon, "tun-0", 1_000, 500)
+        # Only the wall clock: somebody set it. The event of a link comes before the tick.
+        self.clock.turn(4000 * DAY)
+        for _ in range(2):
+            commits = daemon.client.status()["commit"]["count"]
+            links.Tun(self.lab, "passing0").delete()
+            wait_for(lambda: daemon.client.status()["commit"]["count"] > commits, "a commit")
+            self.assertEqual(self.names(daemon), {"tun-0"})
