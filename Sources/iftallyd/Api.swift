@@ -69,8 +69,9 @@ final class Api {
   func interfaces(_ query: [HTTPTarget.QueryItem]) throws(RequestError) -> HTTPReply {
     let now = try present()
     var selection = Selection()
-    for item in query { _ = try take(item, into: &selection) }
-    let beside = Beside(addresses: addressesByName(), gaps: coverageGaps(), titles: titles())
+    let devices = ledger.devices
+    for item in query { _ = try take(item, into: &selection, devices) }
+    let beside = Beside(addresses: addressesByName(), gaps: coverageGaps(), titles: ledger.titles(devices))
     let ledger = ledger
     func rank(_ entry: Selected) -> (Int, UInt32, LinkID) {
       let slot = entry.slots[0]
@@ -85,20 +86,19 @@ final class Api {
 
   func interface(_ name: [UInt8]) throws(RequestError) -> HTTPReply {
     let now = try present()
-    let choice = try choice(named: name)
+    let devices = ledger.devices
+    let choice = try choice(named: name, devices)
     guard let entry = selected(Selection(choices: [choice])).first else {
       throw .unknownInterface(LinkName(bytes: name).escaped)
     }
-    let beside = Beside(addresses: addressesByName(), gaps: coverageGaps(), titles: titles())
+    let beside = Beside(addresses: addressesByName(), gaps: coverageGaps(), titles: ledger.titles(devices))
     return try Api.json(
       InterfaceReply(asOf: rfc3339(now.utc, fraction: 3), interface: interface(entry, now, beside)))
   }
 
-  private func titles() -> [Int: String] { ledger.titles(ledger.devices) }
-
   /// One interface without its addresses.
   func interface(_ entry: Selected, _ now: Moment) -> Interface {
-    interface(entry, now, Beside(addresses: [:], gaps: coverageGaps(), titles: titles()))
+    interface(entry, now, Beside(addresses: [:], gaps: coverageGaps(), titles: ledger.titles(ledger.devices)))
   }
 
   /// What is found out once for all interfaces of a reply.

@@ -22,11 +22,11 @@ struct Selection {
   fileprivate mutating func add(_ choice: Choice) {
     var all = choices ?? []
     var choice = choice
-    if let place = all.firstIndex(where: { Set($0.records).isSuperset(of: choice.records) }) {
+    if let place = all.firstIndex(where: { choice.records.allSatisfy($0.records.contains) }) {
       for name in choice.members where !all[place].members.contains(name) { all[place].members.append(name) }
     } else {
       all.removeAll { known in
-        guard Set(choice.records).isSuperset(of: known.records) else { return false }
+        guard known.records.allSatisfy(choice.records.contains) else { return false }
         choice.members = known.members + choice.members
         return true
       }
@@ -45,10 +45,14 @@ struct Selected {
 }
 
 extension Api {
-  /// Takes one parameter of a selection; false: it is none of them.
-  func take(_ item: HTTPTarget.QueryItem, into selection: inout Selection) throws(RequestError) -> Bool {
+  /// Takes one parameter of a selection; false: it is none of them. `devices` are the ledger's, found once for all of the
+  /// thousands of names that fit into a question.
+  func take(
+    _ item: HTTPTarget.QueryItem, into selection: inout Selection, _ devices: [Int: [Int]]
+  ) throws(RequestError) -> Bool {
     switch String(decoding: item.name, as: UTF8.self) {
-    case "interface": for name in try interfaceNames(item.value) { selection.add(try choice(named: name)) }
+    case "interface":
+      for name in try interfaceNames(item.value, devices) { selection.add(try choice(named: name, devices)) }
     case "kind":
       for word in String(decoding: item.value, as: UTF8.self).split(separator: "+") {
         guard let kind = Kind(rawValue: String(word)) else { throw .unknownKind(word) }
@@ -61,8 +65,8 @@ extension Api {
   }
 
   /// The names that are joined in one value; a link whose own name holds the joint comes first.
-  func interfaceNames(_ value: [UInt8]) throws(RequestError) -> [[UInt8]] {
-    if (try? choice(named: value)) != nil { return [value] }
+  func interfaceNames(_ value: [UInt8], _ devices: [Int: [Int]]) throws(RequestError) -> [[UInt8]] {
+    if (try? choice(named: value, devices)) != nil { return [value] }
     let names = value.split(separator: UInt8(ascii: "+"), omittingEmptySubsequences: false).map(Array.init)
     // A script's empty variable asks for nothing, and must not be answered with everything.
     guard names.allSatisfy({ !$0.isEmpty }) else {
@@ -75,14 +79,13 @@ extension Api {
   ///
   /// An id is one record. A name or a title is a device with the records of all its labels, and the name of a link that is
   /// counted in a group is that group. What was merged stands for the interface that it is shown with.
-  func choice(named bytes: [UInt8]) throws(RequestError) -> Selection.Choice {
+  func choice(named bytes: [UInt8], _ devices: [Int: [Int]]) throws(RequestError) -> Selection.Choice {
     let ledger = ledger
     let text = LinkName(bytes: bytes).escaped
     if text.hasPrefix("id:"), let id = LinkID(text.dropFirst(3)) {
       guard let slot = ledger.slot(id: id).flatMap(shownSlot) else { throw .unknownInterface(text) }
       return Selection.Choice(records: [ledger.records[slot].id])
     }
-    let devices = ledger.devices
     func device(_ slot: Int) -> Selection.Choice {
       Selection.Choice(records: (devices[slot] ?? [slot]).map { ledger.records[$0].id })
     }

@@ -25,14 +25,15 @@ extension Api {
     _ query: [HTTPTarget.QueryItem]
   ) throws(RequestError) -> (filter: StreamFilter, seconds: Int64?) {
     var filter = StreamFilter()
+    let devices = ledger.devices
     var wanted: Set<String>?
     var interval: Int64?
     for item in query {
       let value = String(decoding: item.value, as: UTF8.self)
       switch String(decoding: item.name, as: UTF8.self) {
       case "interface":
-        for name in try interfaceNames(item.value) {
-          try take(name, into: &filter)
+        for name in try interfaceNames(item.value, devices) {
+          try take(name, into: &filter, devices)
         }
       case "kind":
         for word in value.split(separator: "+") {
@@ -67,7 +68,9 @@ extension Api {
   /// Adds one interface by id, name or title. Of one that is known also what else its events may bear: the ids of a
   /// device's records or of the group that a link is counted in, and the name of what was chosen by its title. A name
   /// stays one: who bears it may change, and need not be there yet.
-  private func take(_ bytes: [UInt8], into filter: inout StreamFilter) throws(RequestError) {
+  private func take(
+    _ bytes: [UInt8], into filter: inout StreamFilter, _ devices: [Int: [Int]]
+  ) throws(RequestError) {
     let text = LinkName(bytes: bytes).escaped
     if text.hasPrefix("id:"), let id = LinkID(text.dropFirst(3)) {
       filter.ids.insert("id:\(id)")
@@ -76,7 +79,7 @@ extension Api {
     filter.names.formUnion(names(bytes))
     let isKnown = names(bytes).contains { ledger.slot(name: $0) != nil }
     guard isKnown || !slots(titled: bytes).isEmpty else { return }
-    let records = try choice(named: bytes).records
+    let records = try choice(named: bytes, devices).records
     filter.ids.formUnion(records.map { "id:\($0)" })
     if !isKnown, let slot = records.first.flatMap(ledger.slot(id:)) { filter.names.insert(ledger.records[slot].name) }
   }

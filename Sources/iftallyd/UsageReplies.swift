@@ -75,7 +75,8 @@ extension Api {
   func parse(_ query: [HTTPTarget.QueryItem], at now: Moment) throws(RequestError) -> UsageRequest {
     var selection = Selection()
     var single: [String: String] = [:]
-    for item in query where try !take(item, into: &selection) {
+    let devices = ledger.devices
+    for item in query where try !take(item, into: &selection, devices) {
       let name = String(decoding: item.name, as: UTF8.self)
       guard single.updateValue(String(decoding: item.value, as: UTF8.self), forKey: name) == nil else {
         throw .badParameter(name, "it is given twice", remedy: "give it once")
